@@ -103,7 +103,7 @@ pub struct ConnectionView {
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen_at: Option<Timestamp>,
     /// How the other agent can be reached: `channel` (a bridge starts a turn), `runner` (a worker is started),
-    /// `hook` (at its next turn), `socket`, `stream`, `webhook`, `polling` (when it asks), `away` or
+    /// `hook` (at its next turn), `socket`, `stream`, `webhook`, `a2a` (the hub calls it), `polling` (when it asks), `away` or
     /// `never`.
     #[schema(value_type = words::Reach)]
     pub reach: Reach,

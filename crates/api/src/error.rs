@@ -139,6 +139,7 @@ codes! {
         => "Complete or cancel some tasks first.";
     TooManyCodes "too_many_codes" 429 "100 open pairing codes";
     TooManyGuests "too_many_guests" 429 "100 guests";
+    TooManyRemotes "too_many_remotes" 429 "100 agents elsewhere";
     NetworkFull "network_full" 429 "1,000 members, 100 open invitations, or 100 networks per agent";
     TooManyStreams "too_many_streams" 429 "16 sockets and streams per agent";
     TooManySessions "too_many_sessions" 429 "32 MCP sessions per agent";

@@ -12,6 +12,7 @@ use tandem_core::agents::{A2aAccess, Reach};
 use tandem_core::credits::Usd;
 use tandem_core::ids::Id;
 use tandem_core::messages::{ContentType, Kind};
+use tandem_core::remotes::{AuthType, Binding, OnUnclear, PauseReason, Signature};
 use tandem_core::tasks::{OnStall, Priority};
 use tandem_core::wake::Rung;
 use tandem_core::webhooks::{SecretFormat, State};
@@ -82,14 +83,19 @@ no_text!(bool, u32, u64, i64, f64, Timestamp, Usd);
 no_text!(
     A2aAccess,
     Approval,
+    AuthType,
+    Binding,
     ContentType,
     Kind,
     OnStall,
+    OnUnclear,
+    PauseReason,
     Priority,
     Reach,
     Rule,
     Rung,
     SecretFormat,
+    Signature,
     State,
     Status,
     Verdict,

@@ -22,6 +22,7 @@ pub mod json;
 pub mod messages;
 pub mod networks;
 pub mod parts;
+pub mod remotes;
 pub mod system;
 pub mod tasks;
 pub mod text;

@@ -3,12 +3,14 @@
 
 use tandem_core::{AgentId, Now};
 use tandem_store::{
-    Effect, Tx, accounts as rows, agents, connections, guests, networks, presences, tasks as task_rows,
+    Effect, Tx, accounts as rows, agents, connections, guests, networks, presences, remotes,
+    tasks as task_rows,
 };
 
 use crate::connections::end_connection;
 use crate::guests::GUESTS_MAX;
 use crate::messages::delete_content_by;
+use crate::remotes::REMOTES_MAX;
 use crate::tasks::erase;
 use crate::{Error, networks as network_cases};
 
@@ -36,14 +38,16 @@ pub struct Erased {
     pub more: bool,
 }
 
-/// Closes an account, and those of its guests. Their API keys stop working at the commit.
+/// Closes an account, and those of its guests and remotes. Their API keys stop working at the commit.
 pub fn close(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<(), Error> {
     let (key_hash, _) = agents::key_of(tx, by)?.ok_or(Error::NotFound("agent"))?;
-    let guests = guests::list(tx, by, GUESTS_MAX)?;
+    let guests = guests::list(tx, by, GUESTS_MAX)?.into_iter().map(|guest| guest.agent);
+    let remotes = remotes::list(tx, by, REMOTES_MAX)?.into_iter().map(|remote| remote.agent);
+    let own: Vec<AgentId> = guests.chain(remotes).collect();
     close_one(tx, by, &key_hash, now)?;
-    for guest in guests {
-        if let Some((key_hash, _)) = agents::key_of(tx, &guest.agent)? {
-            close_one(tx, &guest.agent, &key_hash, now)?;
+    for agent in own {
+        if let Some((key_hash, _)) = agents::key_of(tx, &agent)? {
+            close_one(tx, &agent, &key_hash, now)?;
         }
     }
     Ok(())
@@ -54,6 +58,7 @@ fn close_one(tx: &mut Tx<'_>, agent: &AgentId, key_hash: &[u8], now: &Now) -> Re
     rows::close(tx, agent, now.at)?;
     presences::remove(tx, agent)?;
     guests::remove(tx, agent)?;
+    remotes::remove(tx, agent)?;
     tx.after_commit(Effect::KeyEnded(agent.clone()));
     tx.after_commit(Effect::WebhookChanged(agent.clone()));
     Ok(())

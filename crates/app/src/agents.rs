@@ -30,6 +30,8 @@ pub struct NewAgent {
     pub solved: Option<Solved>,
     /// The initial balance, in millionths of a US dollar.
     pub credits_micro: i64,
+    /// Whether it is an agent elsewhere, which the hub calls by A2A.
+    pub is_remote: bool,
 }
 
 impl NewAgent {
@@ -45,6 +47,7 @@ impl NewAgent {
             key_hash,
             solved: None,
             credits_micro: 0,
+            is_remote: false,
         }
     }
 }
@@ -81,6 +84,7 @@ pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Err
         a2a: A2aAccess::default(),
         skills: None,
         profile_at: None,
+        is_remote: new.is_remote,
     };
     rows::insert(tx, &agent, &new.key_hash)?;
     Ok(agent)

@@ -113,6 +113,23 @@ pub struct Change {
     pub approval: Option<Option<Rule>>,
 }
 
+/// Checks that the caller may call this peer so.
+pub(crate) fn check_alias(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    peer: Option<&AgentId>,
+    alias: &Alias,
+) -> Result<(), Error> {
+    let named = rows::by_alias(tx, by, alias.as_str())?;
+    if named.is_some() && named.as_ref() != peer {
+        return Err(Error::AliasTaken);
+    }
+    if alias.as_str().starts_with(ids::Agent::PREFIX) {
+        return Err(Invalid::field("alias", "must not look like an agent's id").into());
+    }
+    Ok(())
+}
+
 /// Changes the caller's side of a connection.
 pub fn change(
     tx: &mut Tx<'_>,
@@ -122,13 +139,8 @@ pub fn change(
 ) -> Result<Connection, Error> {
     let mut connection = view(tx, by, id)?;
     if let Some(alias) = &change.alias {
-        if let Some(alias) = alias
-            && rows::by_alias(tx, by, alias.as_str())?.is_some_and(|peer| peer != connection.peer.id)
-        {
-            return Err(Error::AliasTaken);
-        }
-        if alias.as_ref().is_some_and(|alias| alias.as_str().starts_with(ids::Agent::PREFIX)) {
-            return Err(Invalid::field("alias", "must not look like an agent's id").into());
+        if let Some(alias) = alias {
+            check_alias(tx, by, Some(&connection.peer.id), alias)?;
         }
         connection.alias = alias.as_ref().map(ToString::to_string);
     }

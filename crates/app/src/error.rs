@@ -88,6 +88,9 @@ pub enum Error {
     /// The limit of guests is reached.
     #[error("you have {0} guests; end some first")]
     TooManyGuests(i64),
+    /// The limit of remotes is reached.
+    #[error("you have {0} agents elsewhere; remove some first")]
+    TooManyRemotes(i64),
     /// The key is a guest's, and the request goes elsewhere than to its host.
     #[error("this key is a guest's: it is good at /a2a/agents/{0} only")]
     GuestOnly(AgentId),

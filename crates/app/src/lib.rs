@@ -27,6 +27,7 @@ pub mod limits;
 pub mod messages;
 pub mod networks;
 pub mod pairing;
+pub mod remotes;
 pub mod sealed;
 pub mod search;
 pub mod sign_ins;

@@ -63,6 +63,8 @@ pub struct Agent {
     pub skills: Option<String>,
     /// When its owner last changed any of this; `None` if never.
     pub profile_at: Option<Timestamp>,
+    /// Whether it is an agent elsewhere, which the hub calls by A2A.
+    pub is_remote: bool,
 }
 
 /// An agent that another one made for somebody who has none. Its key is good at the address of its host only.
@@ -92,6 +94,8 @@ words!(
         Stream = "stream",
         /// An active webhook.
         Webhook = "webhook",
+        /// The hub calls it, by A2A.
+        A2a = "a2a",
         /// The agent has made requests lately, but none of the above is open.
         Polling = "polling",
         /// The agent has made requests, but none for a while.
@@ -113,7 +117,7 @@ impl Reach {
             Self::Runner => Some(Rung::Runner),
             Self::Hook => Some(Rung::Hook),
             Self::Polling | Self::Away => Some(Rung::Pull),
-            Self::Socket | Self::Stream | Self::Webhook | Self::Never => None,
+            Self::Socket | Self::Stream | Self::Webhook | Self::A2a | Self::Never => None,
         }
     }
 }
@@ -123,6 +127,9 @@ impl Agent {
     /// programs hold it. A bridge without a channel says so by `pull`: its connection wakes nobody.
     #[must_use]
     pub fn reach(&self, connected: Option<Reach>, seen_at: Option<Timestamp>, now: Timestamp) -> Reach {
+        if self.is_remote {
+            return Reach::A2a;
+        }
         let provides = |rung| self.wake.provides(rung, now);
         let pushed = connected.filter(|reach| matches!(reach, Reach::Socket | Reach::Stream));
         match pushed {

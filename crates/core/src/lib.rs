@@ -19,6 +19,7 @@ pub mod networks;
 pub mod pairing;
 pub mod peer_wakes;
 pub mod pushes;
+pub mod remotes;
 pub mod tasks;
 pub mod text;
 pub mod time;

@@ -30,6 +30,7 @@ impl CommitEffects {
             bus: Arc::new(Bus::new(&topology)),
             keys: Arc::new(KeyCache::new(topology)),
             receivers: Arc::default(),
+            remotes: Arc::default(),
         };
         let history = Arc::new(History::new(started_at));
         Self { inbox, history, removals }
@@ -69,6 +70,7 @@ impl CommitEffects {
         if !notices.is_empty() {
             self.history.count_events(&notices);
             inbox.receivers.notify(&notices);
+            inbox.remotes.notify(&notices);
         }
         if !(notices.is_empty() && control.is_empty()) {
             inbox.bus.publish(notices, control);

@@ -220,6 +220,7 @@ impl From<AppError> for Error {
             E::TooManyOpenTasks(_) => Code::TooManyOpenTasks,
             E::TooManyCodes(_) => Code::TooManyCodes,
             E::TooManyGuests(_) => Code::TooManyGuests,
+            E::TooManyRemotes(_) => Code::TooManyRemotes,
             E::GuestOnly(_) => Code::GuestOnly,
             E::NoWebhook => Code::NoWebhook,
             E::KeyReused => Code::IdempotencyConflict,

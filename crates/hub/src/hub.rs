@@ -23,6 +23,7 @@ use crate::delivery::liveness::Liveness;
 use crate::delivery::marks::Marks;
 use crate::delivery::webhooks::Webhooks;
 use crate::files::Files;
+use crate::remotes::Remotes;
 use crate::signing::SigningKeys;
 use crate::upkeep::disk_space::DiskSpace;
 use crate::upkeep::history::History;
@@ -63,6 +64,8 @@ pub struct HubParts {
     /// The epoch of the event logs. A restored hub has a new one, so that clients forget cursors from after the backup.
     pub epoch: String,
     pub webhooks: Arc<Webhooks>,
+    /// Agents elsewhere that this node calls.
+    pub remotes: Remotes,
     pub files: Arc<Files>,
     /// The keys by which others know that something comes from this hub.
     pub signing: SigningKeys,

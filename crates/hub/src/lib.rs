@@ -17,6 +17,7 @@ pub mod files;
 mod hub;
 mod nearest;
 pub mod ops;
+pub mod remotes;
 mod signing;
 pub mod start;
 mod tls;

@@ -72,6 +72,8 @@ pub fn remove_some(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<bool,
              (select blocked_id from blocks where agent_id = ?1 limit ?2)",
         "delete from blocks where blocked_id = ?1 and agent_id in
              (select agent_id from blocks where blocked_id = ?1 limit ?2)",
+        "delete from remote_tasks where task_id in
+             (select task_id from remote_tasks where agent_id = ?1 limit ?2)",
         "delete from pairs where low_id = ?1 and high_id in (select high_id from pairs where low_id = ?1 limit ?2)",
         "delete from pairs where high_id = ?1 and low_id in (select low_id from pairs where high_id = ?1 limit ?2)",
     ] {
@@ -86,6 +88,7 @@ pub fn remove_some(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<bool,
 pub fn remove(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
     for sql in [
         "delete from guests where agent_id = ?1",
+        "delete from remotes where agent_id = ?1",
         "delete from pairing_codes where agent_id = ?1",
         "delete from sign_ins where subject = ?1",
         "delete from agent_capabilities where agent_id = ?1",

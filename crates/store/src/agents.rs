@@ -38,6 +38,7 @@ columns! {
         a2a [PROFILE],
         skills [PROFILE],
         profile_at [PROFILE],
+        is_remote,
         = search_text [PROFILE]: search_text(agent),
     }
 }

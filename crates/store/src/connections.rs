@@ -135,6 +135,8 @@ pub struct Reach {
     /// The rule on the receiver's side of the connection.
     pub target_side: Option<Rule>,
     pub target_default: Option<Rule>,
+    /// Whether the receiver is an agent elsewhere.
+    pub is_remote: bool,
     /// Whether tasks for the receiver cost credits.
     pub costs_credits: bool,
     /// The sender's balance in millionths of a US dollar.
@@ -150,6 +152,7 @@ columns! {
         connected: "case when c.peer_id is null then 0 else 1 end",
         target_side: "c.approval",
         target_default: "t.default_approval",
+        is_remote: "t.is_remote",
         costs_credits: "t.costs_credits",
         credits_micro: "i.credits_micro",
         live_tasks: "p.live_tasks",

@@ -34,6 +34,8 @@ pub const TABLES: &[Table] = &[
     table("connections", &["agent_id", "peer_id"]),
     table("blocks", &["agent_id", "blocked_id"]),
     table("guests", &["agent_id"]),
+    table("remotes", &["agent_id"]),
+    table("remote_tasks", &["task_id"]),
     table("pairing_codes", &["code"]),
     table("used_challenges", &["challenge"]),
     table("hub_secrets", &["name"]),

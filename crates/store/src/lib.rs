@@ -54,6 +54,7 @@ pub mod nodes;
 pub mod pairing;
 pub mod presences;
 pub mod pushes;
+pub mod remotes;
 pub mod retention;
 pub mod sign_ins;
 pub mod tasks;

@@ -151,6 +151,21 @@ pub fn of_sender(
     tx.list_page(sql, &[task.into(), sender.into(), limit.into()]).map(|(messages, _)| messages)
 }
 
+/// The first message of an agent on a task after a number, unless it was taken back.
+pub fn next_of_sender(
+    tx: &mut Tx<'_>,
+    task: &TaskId,
+    sender: &AgentId,
+    after: i64,
+) -> Result<Option<Message>, Error> {
+    let sql = sql!(
+        "select {} from {TABLES} where m.task_id = ?1 and m.sender_id = ?2 and m.deleted = 0 and m.number > ?3
+         order by m.number limit 1",
+        Message
+    );
+    tx.find(sql, &[task.into(), sender.into(), after.into()])
+}
+
 /// Which messages of a task one party has to look at: those that the other side wrote. A task may have had
 /// several targets, but it has one initiator.
 #[derive(Debug, Clone, Copy)]

@@ -109,6 +109,11 @@ stored_as_word!(
     tandem_core::deadlines::Due,
     tandem_core::wake::Rung,
     tandem_core::agents::A2aAccess,
+    tandem_core::remotes::AuthType,
+    tandem_core::remotes::Binding,
+    tandem_core::remotes::OnUnclear,
+    tandem_core::remotes::PauseReason,
+    tandem_core::remotes::Signature,
 );
 
 impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {

@@ -6,6 +6,7 @@
 mod artifact;
 mod card;
 mod error;
+mod foreign_card;
 mod message;
 pub mod proto;
 mod push;
@@ -18,6 +19,9 @@ pub use card::{
     AgentSkill, HttpAuth, ScopeList, SecurityRequirement, SecurityScheme,
 };
 pub use error::{ErrorDetail, FieldViolation, Reason};
+pub use foreign_card::{
+    ForeignCapabilities, ForeignCard, ForeignInterface, ForeignRequirement, ForeignScheme,
+};
 pub use message::{Content, Message, Part, Role};
 pub use proto::{Base64, FromProto, Json, JsonObject, Wrong, parse};
 pub use push::{

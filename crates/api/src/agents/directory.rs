@@ -77,7 +77,7 @@ pub struct DirectoryEntry {
     /// When it was last seen.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen_at: Option<Timestamp>,
-    /// How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
+    /// How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `a2a`, `polling`,
     /// `away` or `never`.
     #[schema(value_type = words::Reach)]
     pub reach: Reach,

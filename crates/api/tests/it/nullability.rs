@@ -10,6 +10,7 @@ use tandem_api::guests::CreateGuest;
 use tandem_api::messages::{SendMessage, SendToAgent};
 use tandem_api::networks::{BroadcastFilter, CreateInvite, CreateNetwork, JoinNetwork, SendBroadcast};
 use tandem_api::parts::{AddArtifact, Part};
+use tandem_api::remotes::{CardKey, CreateRemote, PatchRemote, RemoteAuth};
 use tandem_api::tasks::{
     ApproveTask, CreateTask, Heartbeat, PatchTask, ReassignTask, ReplyTask, ReportUsage, RetryTask,
     WithReason,
@@ -33,12 +34,14 @@ fn bodies() -> Vec<(String, Value)> {
         schema::<CreateGuest>(),
         schema::<CreateInvite>(),
         schema::<CreateNetwork>(),
+        schema::<CreateRemote>(),
         schema::<CreateTask>(),
         schema::<Heartbeat>(),
         schema::<JoinNetwork>(),
         schema::<PatchAgent>(),
         schema::<PatchAgentTerms>(),
         schema::<PatchConnection>(),
+        schema::<PatchRemote>(),
         schema::<PatchTask>(),
         schema::<ReassignTask>(),
         schema::<RedeemCode>(),
@@ -46,6 +49,8 @@ fn bodies() -> Vec<(String, Value)> {
         schema::<ReplyTask>(),
         schema::<ReportReach>(),
         schema::<ReportUsage>(),
+        schema::<RemoteAuth>(),
+        schema::<CardKey>(),
         schema::<RetryTask>(),
         schema::<SendBroadcast>(),
         schema::<SendMessage>(),

@@ -10,6 +10,7 @@ use tandem_api::guests::CreateGuest;
 use tandem_api::messages::{SendMessage, SendToAgent};
 use tandem_api::networks::{BroadcastFilter, CreateInvite, CreateNetwork, JoinNetwork, SendBroadcast};
 use tandem_api::parts::{AddArtifact, Part};
+use tandem_api::remotes::{CardKey, CreateRemote, PatchRemote, RemoteAuth};
 use tandem_api::tasks::{
     ApproveTask, CreateTask, Heartbeat, PageQuery, PatchTask, ReassignTask, ReplyTask, ReportUsage,
     RetryTask, TasksQuery, WithReason,
@@ -76,6 +77,8 @@ fn upload() -> Case {
 
 fn about_tasks() -> Vec<Case> {
     let keys = json!({ "agent_a": "QUJD", "agent_b": "REVG" });
+    let auth = json!({ "type": "apiKey", "value": "secret", "header": "X-Far-Key" });
+    let key = json!({ "kty": "EC", "crv": "P-256", "x": "eA", "y": "eQ", "kid": "k" });
     let part = json!({ "text": "Hi", "data": 42, "url": "https://example.com/", "raw": "YQ==", "fileId": "file_1",
         "filename": "a.txt", "mediaType": "text/plain", "metadata": { "z": 1 } });
     cases! {
@@ -100,6 +103,14 @@ fn about_tasks() -> Vec<Case> {
             json!({ "parts": [] });
         Part: part, json!({ "data": { "z": 1, "a": [null] } }), json!({});
         CreateGuest: json!({ "name": "Travel", "expiresInSeconds": 60 }), json!({ "name": "Travel" });
+        CreateRemote: json!({ "cardUrl": "https://a.example/card", "auth": auth, "alias": "far",
+            "allowOrigins": ["https://b.example"], "keys": [key], "onUnclear": "fail" }),
+            json!({ "cardUrl": "https://a.example/card" });
+        PatchRemote: json!({ "cardUrl": "https://a.example/card", "auth": auth, "alias": "far",
+            "allowOrigins": [], "keys": [key], "onUnclear": "retry", "paused": true }),
+            json!({ "auth": null, "alias": null, "keys": null }), json!({});
+        RemoteAuth: auth, json!({ "type": "basic", "value": "user:password" });
+        CardKey: key, json!({ "kty": "EC", "crv": "P-256", "x": "eA", "y": "eQ" });
         ReportUsage: json!({ "cost": 0.0023 });
         Heartbeat: json!({ "progress": 50, "note": "Half" }), json!({});
         ApproveTask: json!({ "note": "Go on", "expectedStatus": "submitted" }), json!({});

@@ -20,6 +20,7 @@ use tandem_api::networks::{
     RemovedMember,
 };
 use tandem_api::parts::{ArtifactHeader, ArtifactView, Extras};
+use tandem_api::remotes::{DeletedRemote, PauseView, RemoteView};
 use tandem_api::system::{Health, Ready};
 use tandem_api::tasks::{
     AcknowledgedView, DeletedTask, Delivery, ReadView, RepliedView, TaskLogView, TaskView, ThreadView,
@@ -142,6 +143,14 @@ fn guest() -> Value {
         "expiresAt": AT, "createdAt": AT })
 }
 
+fn remote() -> Value {
+    json!({ "agentId": "agent_r", "connectionId": "conn_r", "name": "Far", "description": "Elsewhere", "alias": "far",
+        "cardUrl": "https://a.example/card", "url": "https://a.example/a2a", "binding": "HTTP+JSON",
+        "authType": "apiKey", "allowOrigins": ["https://b.example"], "signature": "verified", "cardVersion": "1",
+        "cardReadAt": AT, "onUnclear": "retry", "waitingTasks": 3, "failingSince": AT, "lastError": "no answer",
+        "paused": { "reason": "origin", "detail": "https://c.example", "since": AT }, "createdAt": AT })
+}
+
 fn tree_task() -> Value {
     json!({ "id": "t-1", "parentTaskId": "t-0", "depth": 1, "status": "working", "attempt": 1,
         "initiatorAgentId": "agent_a", "initiatorAgentName": "Ada", "targetAgentId": "agent_b",
@@ -170,6 +179,10 @@ fn about_tasks() -> Vec<Case> {
         GuestView: guest(), nulled(&guest(), &["expiresAt"]);
         NewGuest: joined([json!({ "apiKey": "tdm_1" }), guest()]);
         DeletedGuest: json!({ "deleted": true, "agentId": "agent_g" });
+        RemoteView: remote(), nulled(&remote(), &["connectionId", "description", "alias", "authType", "paused",
+            "failingSince", "lastError"]);
+        PauseView: remote()["paused"], nulled(&remote()["paused"], &["detail"]);
+        DeletedRemote: json!({ "deleted": true, "agentId": "agent_r" });
         ArtifactView: message()["artifact"], json!({ "artifactId": "x", "name": null, "description": null,
             "append": false, "lastChunk": true });
         Extras: json!({ "metadata": { "z": 1 }, "referenceTaskIds": ["t-9"], "acceptedOutputModes": ["text/plain"],

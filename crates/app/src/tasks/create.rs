@@ -20,7 +20,7 @@ use crate::events::{Event, append_event};
 use crate::files::{NewFile, add_files, check_quota, checked_files};
 use crate::messages::{Sent, announce, pause_if_budget_spent};
 use crate::sealed::Sealed;
-use crate::{Error, Invalid};
+use crate::{Error, Invalid, remotes};
 
 /// Live tasks between two agents at most.
 pub const LIVE_TASKS_MAX: i64 = 10_000;
@@ -194,6 +194,9 @@ pub fn create(
     expect_locks(tx, by, new)?;
     check_quota(tx, by, &new.files)?;
     let route = find_route(tx, by, &new.target, new.network.as_ref())?;
+    if route.reach.is_remote {
+        remotes::check_readable(new.sealed.is_some())?;
+    }
     if let Some(id) = &new.id {
         if rows::is_id_used(tx, id)? {
             return Err(Error::IdTaken);

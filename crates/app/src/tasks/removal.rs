@@ -2,6 +2,7 @@
 //! no transaction is long.
 
 use tandem_core::{AgentId, Now, TaskId};
+use tandem_store::remotes::tasks as remote_tasks;
 use tandem_store::{Tx, events as event_rows, files, tasks as rows};
 
 use super::{Expected, on_task};
@@ -41,6 +42,7 @@ pub fn delete(
 pub(crate) fn erase(tx: &mut Tx<'_>, id: &TaskId) -> Result<Deleted, Error> {
     // Locks it, so that nothing is added meanwhile.
     let Some(task) = rows::find(tx, id)? else { return Ok(Deleted::default()) };
+    remote_tasks::forget(tx, id)?;
     if task.counts.messages + task.counts.log > ERASED_AT_ONCE {
         let files = u64::try_from(files::count_of_task(tx, id)?).unwrap_or(0);
         rows::set_aside(tx, id)?;

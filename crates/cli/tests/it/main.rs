@@ -57,6 +57,7 @@ mod push_resume;
 mod races;
 mod receipts;
 mod refusals;
+mod remotes;
 mod removals;
 mod request_ids;
 mod retention;

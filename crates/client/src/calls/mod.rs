@@ -9,6 +9,7 @@ mod guests;
 mod mcp;
 mod messages;
 mod networks;
+mod remotes;
 mod system;
 mod tasks;
 mod webhooks;

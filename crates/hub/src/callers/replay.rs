@@ -8,10 +8,11 @@ use tandem_api::connections::{ConnectedView, PairingCodeView};
 use tandem_api::files::UploadedFile;
 use tandem_api::messages::MessageView;
 use tandem_api::networks::{BroadcastSent, InviteView, LeftNetwork, NetworkView};
+use tandem_api::remotes::RemoteView;
 use tandem_api::tasks::{AcknowledgedView, ReadView, RepliedView, TaskView, UsageView};
 use tandem_api::text::HubText;
 use tandem_api::webhooks::DeliveryView;
-use tandem_app::{Error, connections, files, messages, networks, tasks, webhooks};
+use tandem_app::{Error, connections, files, messages, networks, remotes, tasks, webhooks};
 use tandem_core::{AgentId, ConnectionId, DeliveryId, FileId, MessageId, NetworkId, Now, TaskId, Timestamp};
 use tandem_store::Tx;
 
@@ -246,5 +247,17 @@ impl Replay for RepliedView {
             message: MessageView::replay(tx, by, kept.message, now)?,
             note: kept.note,
         })
+    }
+}
+
+impl Replay for RemoteView {
+    type Kept = KeptId<AgentId>;
+
+    fn kept(&self) -> KeptId<AgentId> {
+        KeptId { id: self.agent_id.clone() }
+    }
+
+    fn replay(tx: &mut Tx<'_>, by: &AgentId, kept: KeptId<AgentId>, _: &Now) -> Result<Self, Error> {
+        Ok(ops::remotes::view(remotes::view(tx, by, &kept.id)?))
     }
 }

@@ -149,6 +149,7 @@ fn checked(hub: &HubParts, body: RegisterAgent, key_hash: KeyHash) -> Result<New
         key_hash,
         solved,
         credits_micro: hub.config.initial_credits_micro(),
+        is_remote: false,
     })
 }
 

@@ -79,6 +79,21 @@ pub async fn add(
     added
 }
 
+/// What a remote has made, as the target that it is would add it, with its files.
+pub(crate) async fn of_remote(
+    hub: &HubParts,
+    caller: &Caller,
+    mut body: AddArtifact,
+) -> Result<(NewArtifact, StoredFiles), Error> {
+    let (text, content_type) = readable(&body);
+    let content = Body::try_from(text).map_err(|unfit| Invalid::field("parts", unfit.0))?;
+    let made: Id<ids::Artifact> = hub.db.now().new_id();
+    let id = body.artifact_id.as_ref().map_or_else(|| made.to_string(), ToString::to_string);
+    let stored = parts::store_files(hub, caller, &mut body.parts).await?;
+    let files = StoredFiles { new: stored.new.clone() };
+    Ok((new_artifact(body, id, (content, content_type), stored, Vec::new()), files))
+}
+
 /// Stores the bytes among the parts, if the caller may add files to the task.
 async fn store_raw(
     hub: &HubParts,

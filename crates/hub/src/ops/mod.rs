@@ -26,6 +26,7 @@ pub mod news;
 pub mod paging;
 pub mod parts;
 pub mod receipts;
+pub mod remotes;
 pub mod search;
 pub mod sign_ins;
 pub mod tasks;

@@ -112,6 +112,12 @@ impl SigningKeys {
         Ok(())
     }
 
+    /// Whether cards of this hub are signed with the key that has this name.
+    #[must_use]
+    pub(crate) fn is_card_key(&self, id: &str) -> bool {
+        self.cards_public.id == id
+    }
+
     /// A word that nobody else can find for this text.
     #[must_use]
     pub fn sign_link(&self, text: &str) -> String {

@@ -34,6 +34,7 @@ use crate::delivery::webhooks::{self, Dispatcher, Webhooks};
 use crate::effects::CommitEffects;
 use crate::files::{self, Files};
 use crate::hub::{Hub, HubParts};
+use crate::remotes::{self, Remotes};
 use crate::signing::SigningKeys;
 use crate::start::data_folder::NewFolder;
 use crate::start::token::TokenPlace;
@@ -212,6 +213,7 @@ pub async fn open_with(
             lookups: Semaphore::new(webhooks::LOOKUPS_MAX),
             writing: Semaphore::new(webhooks::WRITING_MAX),
         }),
+        remotes: Remotes::new(Arc::clone(&inbox.remotes)),
         files: Arc::new(files),
         disk_space: DiskSpace::default(),
         metrics: Arc::default(),
@@ -254,6 +256,7 @@ impl Started {
         };
         let ending = [
             webhooks::dispatch(dispatcher, pacing.clone()).boxed(),
+            remotes::serve(Arc::clone(&hub), pacing.clone()).boxed(),
             bus::poll(hub.db.clone(), inbox.clone(), Arc::clone(&hub.cluster.topology), pacing.clone())
                 .boxed(),
             bus::run_nats(Arc::clone(&hub), inbox, credentials, pacing.clone()).boxed(),

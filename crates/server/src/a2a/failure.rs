@@ -181,7 +181,8 @@ fn reason_of(code: Code) -> Reason {
         | C::NetworkFull
         | C::TooManyStreams
         | C::TooManySessions
-        | C::TooManyGuests => Reason::ResourceExhausted,
+        | C::TooManyGuests
+        | C::TooManyRemotes => Reason::ResourceExhausted,
         C::Unavailable | C::StorageFull => Reason::Unavailable,
         C::Internal | C::Unknown => Reason::Internal,
     }

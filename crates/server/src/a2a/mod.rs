@@ -14,6 +14,7 @@ mod links;
 mod operation;
 mod perform;
 mod pushes;
+mod remote_pushes;
 mod streams;
 mod waits;
 
@@ -34,6 +35,7 @@ pub(crate) fn routes() -> Router<Hub> {
         .route(&format!("{AGENT_PATH}/"), post(bindings::rpc))
         .route(&format!("{AGENT_PATH}/{{*rest}}"), any(bindings::http))
         .route(&format!("{AGENT_PATH}/files/{{file}}"), get(links::download))
+        .route("/a2a/pushes/{secret}", post(remote_pushes::take))
         .route("/.well-known/agent-card.json", get(cards::front))
         .route("/.well-known/ai-catalog.json", get(catalog::catalog))
         .route(JWKS_PATH, get(cards::key_set))

@@ -35,7 +35,7 @@ pub(super) fn seconds(call: &Call, seen: &Presence) -> u32 {
     let is_live = seen.online
         || matches!(
             seen.reach,
-            Reach::Channel | Reach::Runner | Reach::Socket | Reach::Stream | Reach::Webhook
+            Reach::Channel | Reach::Runner | Reach::Socket | Reach::Stream | Reach::Webhook | Reach::A2a
         );
     if is_live { wanted } else { wanted.min(SECONDS_AWAY) }
 }

@@ -13,6 +13,7 @@ pub mod inbox;
 pub mod messages;
 pub mod networks;
 pub mod openapi;
+pub mod remotes;
 pub mod system;
 pub mod tasks;
 pub mod webhooks;
@@ -105,6 +106,10 @@ routes! {
     guests => create;
     guests => list;
     guests => delete;
+    remotes => create;
+    remotes => list;
+    remotes => change;
+    remotes => delete;
     networks => create;
     networks => list;
     networks => view;

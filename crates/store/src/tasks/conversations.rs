@@ -108,3 +108,10 @@ pub(crate) fn query_plans(tx: &mut Tx<'_>, wanted: &InState<'_>) -> Result<Vec<S
     }
     Ok(plans)
 }
+
+/// What a client of A2A said beside the text of a task, and the task above it.
+pub type ExtrasAndParent = (Option<String>, Option<TaskId>);
+
+pub fn extras_of(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<ExtrasAndParent>, Error> {
+    tx.find("select foreign_extras, parent_id from tasks where id = ?1", &[id.into()])
+}

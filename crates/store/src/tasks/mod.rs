@@ -27,7 +27,7 @@ use crate::{Error, Tx, Value, events, lock, pushes};
 
 #[cfg(test)]
 pub(crate) use conversations::query_plans;
-pub use conversations::{InState, by_foreign_hash, count_in_state, in_state};
+pub use conversations::{ExtrasAndParent, InState, by_foreign_hash, count_in_state, extras_of, in_state};
 pub use counts::{Count, ahead_of_new, counts};
 pub use gate::{decided, held_oldest, record};
 pub use list::{Filter, Found, children, held, initiator_of, list, live_between, newest_open};

@@ -38,6 +38,7 @@ fn an_agent_with_its_tags_and_its_mailbox(#[values(Db::Sqlite, Db::Postgres)] db
             ("a2a", "public".into()),
             ("skills", "skills".into()),
             ("profile_at", 16.into()),
+            ("is_remote", 0.into()),
             ("webhook_url", webhook.url.clone().into()),
             ("webhook_secret", webhook.secret.clone().into()),
             ("webhook_events", webhook.events.join(",").into()),

@@ -4,6 +4,7 @@ mod agents;
 mod groups;
 mod lists;
 mod place;
+mod remotes;
 mod sql;
 mod tables;
 mod tasks;

@@ -59,6 +59,7 @@ pub(super) fn agent(agent: &str, name: &str) -> Agent {
         a2a: A2aAccess::Public,
         skills: text("skills"),
         profile_at: Some(Timestamp(16)),
+        is_remote: name == "Bob",
     }
 }
 
@@ -183,6 +184,7 @@ fn a_connection_and_the_pair(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         connected: true,
         target_side: Some(Rule::Require),
         target_default: Some(Rule::Require),
+        is_remote: true,
         costs_credits: true,
         credits_micro: 11,
         live_tasks: Some(6),

@@ -193,6 +193,10 @@ class TooManyGuests(Refused):
     """`too_many_guests`: 100 guests."""
 
 
+class TooManyRemotes(Refused):
+    """`too_many_remotes`, usually with status 429."""
+
+
 class NetworkFull(Refused):
     """`network_full`: 1,000 members, 100 open invitations, or 100 networks per agent."""
 
@@ -265,6 +269,7 @@ BY_CODE: dict[str, type[Refused]] = {
     "too_many_open_tasks": TooManyOpenTasks,
     "too_many_codes": TooManyCodes,
     "too_many_guests": TooManyGuests,
+    "too_many_remotes": TooManyRemotes,
     "network_full": NetworkFull,
     "too_many_streams": TooManyStreams,
     "too_many_sessions": TooManySessions,
@@ -320,6 +325,7 @@ __all__ = [
     "TooManyCodes",
     "TooManyGuests",
     "TooManyOpenTasks",
+    "TooManyRemotes",
     "TooManySessions",
     "TooManyStreams",
     "Unauthorized",

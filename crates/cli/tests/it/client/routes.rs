@@ -13,6 +13,7 @@ use tandem_core::{AgentId, TaskId};
 use super::{client_at, wire};
 use crate::backup::Shelf;
 use crate::harness::{ADMIN_TOKEN, Db, Harness};
+use crate::remotes::Elsewhere;
 use crate::webhooks::{Receiver, Reply};
 
 /// Routes without a method.
@@ -134,6 +135,12 @@ async fn connections(walk: &Walk) {
     let guest = ada.create_guest(&wire(json!({ "name": "Guest" }))).await.unwrap().guest.agent_id;
     assert_eq!(ada.guests().await.unwrap()[0].agent_id, guest);
     ada.delete_guest(&guest).await.unwrap();
+    let elsewhere = Elsewhere::start().await;
+    let remote = wire(json!({ "cardUrl": elsewhere.card_url() }));
+    let remote = ada.create_remote(&remote).await.unwrap().agent_id;
+    assert_eq!(ada.remotes().await.unwrap()[0].agent_id, remote);
+    ada.change_remote(&remote, &wire(json!({ "alias": "far" }))).await.unwrap();
+    ada.delete_remote(&remote).await.unwrap();
     let connected = ada.connect(bob_id).await.unwrap();
     bob.change_connection(&connected.id, &wire(json!({ "approval": "auto" }))).await.unwrap();
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{begin_session, initialize};
 use crate::files::upload;
 use crate::harness::{ADMIN_TOKEN, Agent, Harness};
+use crate::remotes::Elsewhere;
 
 /// Two agents that are connected, and whoever else is needed.
 pub struct Scene<'a> {
@@ -218,6 +219,18 @@ pub async fn route(scene: &mut Scene<'_>, route: &str, variant: &str) -> Option<
         "DELETE /a2a/guests/{agentId}" => {
             let guest = bob.post("/a2a/guests", json!({ "name": "Guest" })).await.text("agentId");
             request(By::Bob, &[("agentId", &guest)], Sent::Nothing)
+        }
+        "POST /a2a/remotes" => {
+            let remote = Elsewhere::start().await;
+            request(By::Bob, &[], Sent::Json(json!({ "cardUrl": remote.card_url() })))
+        }
+        "PATCH /a2a/remotes/{agentId}" => {
+            let made = Elsewhere::start().await.add(&bob, json!({})).await;
+            request(By::Bob, &[("agentId", &made)], Sent::Json(json!({ "alias": "far" })))
+        }
+        "DELETE /a2a/remotes/{agentId}" => {
+            let made = Elsewhere::start().await.add(&bob, json!({})).await;
+            request(By::Bob, &[("agentId", &made)], Sent::Nothing)
         }
         "POST /connect/{agentId}" => {
             ada.patch("/agents/me", json!({ "autoAccept": true, "discoverable": true })).await.ok(200);

@@ -7,6 +7,7 @@ use tandem_core::AgentId;
 use super::{Bus, Control, EndReason};
 use crate::callers::keys::KeyCache;
 use crate::delivery::webhooks::Receivers;
+use crate::remotes::Queue;
 
 /// The parts of a hub that other nodes' commits concern.
 #[derive(Debug, Clone)]
@@ -14,6 +15,7 @@ pub(crate) struct Inbox {
     pub(crate) keys: Arc<KeyCache>,
     pub(crate) bus: Arc<Bus>,
     pub(crate) receivers: Arc<Receivers>,
+    pub(crate) remotes: Arc<Queue>,
 }
 
 impl Inbox {

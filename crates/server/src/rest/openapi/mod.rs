@@ -40,6 +40,7 @@ const TOPICS: [(&str, &str, &str); 17] = [
     ("webhooks", "webhooks", "Deliveries to your webhook."),
     ("networks", "networks", "Groups of agents."),
     ("a2a", "guests", "Keys for clients of A2A."),
+    ("remotes", "remotes", "Agents elsewhere that take tasks from you, by A2A."),
     ("mcp", "mcp", "The Model Context Protocol."),
     ("hub", "hub", "Health and metrics."),
     ("pages", "hub", "The description of the hub."),

@@ -41,6 +41,7 @@ impl ReachMark {
             Reach::Runner => ("Starts a worker", "status-completed", "good"),
             Reach::Socket | Reach::Stream => ("Connected", "status-completed", "good"),
             Reach::Webhook => ("Webhook", "status-completed", "good"),
+            Reach::A2a => ("Called by A2A", "status-completed", "good"),
             Reach::Hook => ("At its next turn", "clock", "plain"),
             Reach::Polling => ("Pull only", "clock", "plain"),
             Reach::Away => ("Away", "clock", "plain"),

@@ -126,7 +126,7 @@ fn place(reach: Reach) -> usize {
     match reach {
         Reach::Channel => 0,
         Reach::Runner => 1,
-        Reach::Socket | Reach::Stream | Reach::Webhook => 2,
+        Reach::Socket | Reach::Stream | Reach::Webhook | Reach::A2a => 2,
         Reach::Hook => 3,
         Reach::Polling => 4,
         Reach::Away => 5,
