@@ -10,9 +10,8 @@ use tandem_hub::start::Started;
 use tandem_hub::{Config, Hub};
 use tokio::net::TcpListener;
 
-use crate::http::serve;
+use crate::http::{router, serve};
 use crate::mcp::{self, Sessions};
-use crate::rest;
 
 /// Interval of the check for idle MCP sessions.
 const IDLE_SESSIONS_EVERY: Duration = Duration::from_secs(60);
@@ -78,7 +77,7 @@ impl Server {
         }
         let workers = self.started.start_workers();
         let idle = tokio::spawn(end_idle_sessions(Arc::clone(&hub), Arc::clone(&self.sessions)));
-        let router = rest::router(Arc::clone(&hub), self.mcp);
+        let router = router::router(Arc::clone(&hub), self.mcp);
         let deadline = serve::serve(listener, router, hub, stop).await;
         idle.abort();
         let _ = idle.await;

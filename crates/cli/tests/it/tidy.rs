@@ -247,3 +247,24 @@ fn sql_keeps_to_what_both_databases_take() {
         }
     }
 }
+
+/// What two surfaces need is in `http`; `http` puts them together and they do not know each other.
+#[test]
+fn surfaces_do_not_import_each_other() {
+    const SURFACES: [&str; 5] = ["a2a", "mcp", "push", "rest", "web"];
+    // One document describes the routes of both, and the page of the reference prints it.
+    const KNOWN: [(&str, &str); 2] = [("rest", "push"), ("web", "rest")];
+    let folder = root().join("crates/server/src");
+    for surface in SURFACES {
+        let mut files = Vec::new();
+        sources(&folder.join(surface), "rs", &mut files);
+        for path in files {
+            let text = std::fs::read_to_string(&path).unwrap();
+            for other in
+                SURFACES.iter().filter(|other| **other != surface && !KNOWN.contains(&(surface, **other)))
+            {
+                assert!(!text.contains(&format!("crate::{other}::")), "{} imports {other}", path.display());
+            }
+        }
+    }
+}

@@ -13,8 +13,8 @@ use super::framing::Framing;
 use super::operation::{Operation, Routed, route};
 use super::perform::{Answer, Performed, perform};
 use crate::http::error::Failed;
+use crate::http::event_stream::event_stream;
 use crate::http::marked_replayed;
-use crate::push::stream::event_stream;
 
 const EXTENSIONS: HeaderName = HeaderName::from_static("a2a-extensions");
 

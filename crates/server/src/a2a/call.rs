@@ -13,9 +13,9 @@ use tandem_hub::{Caller, Error, Hub};
 
 use super::failure::Failure;
 use crate::http::error;
+use crate::http::files::{BodyPermit, JSON_BYTES_MAX, read_whole};
 use crate::http::input::{BODY_BYTES_MAX, idempotency_key};
 use crate::http::visitor::{Authenticated, Local};
-use crate::rest::files::{BodyPermit, JSON_BYTES_MAX, read_whole};
 
 /// What the headers of a call ask for.
 #[derive(Debug, Clone)]

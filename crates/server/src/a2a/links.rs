@@ -11,9 +11,9 @@ use tandem_hub::ops::files;
 use tandem_hub::ops::parse_id;
 use tandem_hub::{Error, Hub};
 
+use crate::http::files::{BUFFER_BYTES, as_attachment};
 use crate::http::visitor::FromAddress;
 use crate::http::{ApiError, Query};
-use crate::rest::files::{BUFFER_BYTES, as_attachment};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Link {

@@ -8,13 +8,17 @@ use tandem_hub::ops::sign_ins;
 use tandem_hub::rates::{Rate, RateKind};
 use tandem_hub::{Address, Error, Hub};
 
+use crate::http::cookie;
 use crate::http::visitor::Identity;
-use crate::web::{self, cookie};
+
+/// Whether a path is a page of the dashboard, where a cookie counts.
+pub(crate) fn is_page(path: &str) -> bool {
+    path == "/app" || path.starts_with("/app/") || path == "/setup" || path == "/pair"
+}
 
 /// The token of a dashboard session, if the request is for one of its pages.
 pub(crate) fn token(hub: &Hub, request: &Request) -> Option<String> {
-    let is_page = web::is_page(request.uri().path());
-    cookie::token(&hub.config, request.headers()).filter(|_| is_page).map(str::to_owned)
+    cookie::token(&hub.config, request.headers()).filter(|_| is_page(request.uri().path())).map(str::to_owned)
 }
 
 /// What the requests with one cookie are counted by.

@@ -11,6 +11,9 @@ use tandem_hub::rates::Rate;
 
 use crate::http::{json, json_response};
 
+/// Characters of an unknown host that are repeated in the response and in the log.
+const HOST_CHARS_MAX: usize = 100;
+
 #[derive(Debug)]
 pub struct ApiError(pub Error);
 
@@ -120,6 +123,17 @@ pub(crate) fn foreign_origin(origin: &str) -> Error {
          public_url if it is the hub's own page"
     );
     new(Code::ForeignOrigin, why)
+}
+
+/// The error for an unknown host or origin. The operator finds the same in the log.
+pub(crate) fn foreign_host(what: &str, value: &str) -> Error {
+    let value: String = value.chars().take(HOST_CHARS_MAX).collect();
+    tracing::warn!(%what, %value, "refused an MCP request; mcp_hosts or public_url can allow its host name");
+    let why = format!(
+        "MCP is not served for the {what} {value}; the operator can add its host name to the setting mcp_hosts, or set \
+         public_url"
+    );
+    new(Code::ForeignHost, why)
 }
 
 /// Adds the state of a rate limit to the headers of a response.

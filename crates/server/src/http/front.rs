@@ -14,6 +14,7 @@ use tandem_hub::{Error, Hub, RunToCompletion};
 use tracing::Instrument as _;
 
 use crate::http::admission::admit;
+use crate::http::browser::is_page;
 use crate::http::compression::{self, compress};
 use crate::http::connection::Connection;
 use crate::http::counted_body::hold_body;
@@ -78,7 +79,7 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
         origin::share(page, response.headers_mut());
         return response;
     }
-    let is_page = web::is_page(request.uri().path());
+    let is_page = is_page(request.uri().path());
     let is_compressed = compression::is_accepted(request.headers()) && (is_page || is_far(&request));
     let called = Some(request.uri().path().to_owned()).filter(|path| a2a::is_call(path));
     let (mut request, unread_body) = UnreadBody::watch(request);

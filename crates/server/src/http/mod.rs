@@ -1,20 +1,26 @@
 //! What all HTTP surfaces share: the accept loop, the middleware, input parsing and the shape of responses.
 
 mod admission;
-mod browser;
+pub(crate) mod browser;
 pub mod client_io;
 pub(crate) mod compression;
 pub(crate) mod connection;
+pub(crate) mod cookie;
 mod counted_body;
 pub mod error;
+pub(crate) mod event_stream;
 pub mod explain;
+pub(crate) mod export;
+pub(crate) mod files;
 mod forwarded;
 pub mod front;
+pub(crate) mod hosts;
 pub mod input;
 pub(crate) mod nodes;
 pub(crate) mod origin;
 mod refusal;
 mod request_id;
+pub(crate) mod router;
 pub mod serve;
 pub mod slots;
 pub(crate) mod unknown;

@@ -20,9 +20,9 @@ use tandem_api::error::Code;
 use tandem_hub::{Caller, Error, Hub};
 
 use super::{BODY_BYTES_MAX, tools};
+use crate::http::files;
 use crate::http::input::SMALL_BYTES_MAX;
 use crate::http::{error, json_response};
-use crate::rest::files;
 
 /// Size limit of messages other than ordinary tool calls and answers to the hub.
 const KEPT_BYTES_MAX: usize = 64 * 1024;

@@ -11,8 +11,8 @@ use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
+use crate::http::event_stream::event_stream;
 use crate::http::visitor::Admin;
-use crate::push::stream::event_stream;
 use tandem_hub::Hub;
 
 /// Interval of keep-alive comments.

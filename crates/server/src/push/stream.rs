@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use futures_util::stream::unfold;
 use tandem_app::Invalid;
 use tokio::time::timeout;
 use tracing::{Instrument as _, Span};
 
 use crate::http::ApiError;
+use crate::http::event_stream::{event_stream, parse_cursor, sent_id};
 use crate::push::{PushQuery, Subscriber, greeting};
 use tandem_hub::Hub;
 use tandem_hub::bus::{EndReason, Transport};
@@ -125,26 +126,4 @@ async fn next_chunk(state: Next, ids: &Ids) -> Option<(String, Next)> {
         }
         Ok(Err(_)) => Some((": the hub cannot read its log\n\n".into(), Next::Over)),
     }
-}
-
-pub(crate) fn event_stream(body: Body) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-    ];
-    (headers, body).into_response()
-}
-
-fn sent_id(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get("last-event-id")?;
-    Some(value.to_str().unwrap_or("?")).filter(|text| !text.is_empty())
-}
-
-fn parse_cursor(text: &str) -> Result<i64, Invalid> {
-    let number = text.parse().ok().filter(|number: &i64| *number >= 0);
-    number.ok_or_else(|| Invalid::field("Last-Event-ID", "must be a cursor of this stream"))
-}
-
-pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, Invalid> {
-    sent_id(headers).map(parse_cursor).transpose()
 }

@@ -19,25 +19,21 @@ pub mod tasks;
 pub mod webhooks;
 pub mod work;
 
-use axum::http::Uri;
+use axum::Router;
 use axum::routing::{MethodFilter, on};
-use axum::{Router, middleware};
 use serde_json::Value;
 use tandem_hub::Hub;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::{PathItemExt, paste};
 
-use crate::a2a;
-use crate::http::{ApiError, error, front};
 use crate::push::{observe, socket, stream};
-use crate::web;
 
 /// Registers handlers. The router of the program takes path and method from the description of a handler and nothing else, so
 /// that the descriptions stay out of the program: it serves the document that a test has written from them.
 macro_rules! routes {
     ($($module:ident $(:: $inner:ident)? => $handler:ident;)+) => {
-        fn served() -> Router<Hub> {
+        pub(crate) fn served() -> Router<Hub> {
             let router = Router::new();
             $(
                 let place = paste! { Place::of::<$module $(::$inner)? ::[<__path_ $handler>]>() };
@@ -171,20 +167,4 @@ pub const DOCUMENT: &str = include_str!("../../../../docs/openapi.json");
 #[must_use]
 pub fn document() -> Value {
     openapi::complete(&described())
-}
-
-/// All routes, with those of MCP.
-pub fn router(hub: Hub, mcp: Router<Hub>) -> Router {
-    served()
-        .merge(web::routes(DOCUMENT))
-        .merge(mcp)
-        .merge(a2a::routes())
-        .fallback(async |uri: Uri| {
-            ApiError(if web::is_page(uri.path()) { error::no_page() } else { error::no_route() })
-        })
-        .method_not_allowed_fallback(async |uri: Uri| {
-            ApiError(if web::is_page(uri.path()) { error::no_page_method() } else { error::no_method() })
-        })
-        .layer(middleware::from_fn_with_state(hub.clone(), front::front))
-        .with_state(hub)
 }

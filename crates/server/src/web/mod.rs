@@ -1,7 +1,6 @@
 //! HTML pages: the start page and the reference. They need no JavaScript and no other host.
 
 pub(crate) mod app;
-pub(crate) mod cookie;
 mod reference;
 
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use tandem_hub::{Error, Hub};
 use crate::http::ApiError;
 use crate::http::compression::Constant;
 use crate::http::connection::Connection;
-use crate::mcp::hosts::{self, Hosts};
+use crate::http::hosts::{self, Hosts};
 
 const STYLE: &str = include_str!("../../static/style.css");
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
@@ -33,11 +32,6 @@ pub(crate) fn routes(document: &'static str) -> Router<Hub> {
         .route("/docs", fixed("text/html; charset=utf-8", reference))
         .route("/static/style.css", fixed("text/css; charset=utf-8", STYLE))
         .merge(app::routes())
-}
-
-/// Whether a path is a page of the dashboard, where a cookie counts.
-pub(crate) fn is_page(path: &str) -> bool {
-    path == "/app" || path.starts_with("/app/") || path == "/setup" || path == "/pair"
 }
 
 #[derive(Template)]

@@ -20,7 +20,7 @@ use super::profile::reach_of;
 use super::reach::ReachMark;
 use super::told::{Told, frame};
 use super::{Browser, Form, Page, Section, Shell, Viewer, html};
-use crate::web::cookie;
+use crate::http::cookie;
 
 /// Tools: the word for `tandem setup`, and the name that people know. The last one is a program of one's own.
 const TOOLS: [(&str, &str); 9] = [

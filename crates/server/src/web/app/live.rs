@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use futures_util::stream::unfold;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tandem_api::events::EventView;
 use tandem_hub::Hub;
@@ -19,19 +19,23 @@ use tokio::time::timeout;
 
 use super::sentence::sentence;
 use super::{Page, Viewer};
+use crate::http::event_stream::{event_stream, last_event_id};
 use crate::http::{Query, json};
-use crate::push::PushQuery;
-use crate::push::stream::{event_stream, last_event_id};
 
 /// Interval of keep-alives: events and not comments, so that a script notices when they stop. The session is checked as
 /// often.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+#[derive(Deserialize)]
+pub(crate) struct After {
+    after: Option<i64>,
+}
+
 pub(crate) async fn stream(
     State(hub): State<Hub>,
     viewer: Viewer,
     headers: HeaderMap,
-    Query(query): Query<PushQuery>,
+    Query(query): Query<After>,
 ) -> Page {
     let after = last_event_id(&headers)?.or(query.after.filter(|after| *after >= 0));
     let feed = Feed::open(&hub, &viewer.caller.agent, after.into(), Transport::Page).await?;

@@ -23,9 +23,9 @@ use super::sign_in::{SubmitQuery, read_form};
 use super::told::Told;
 use super::{Browser, Page, PageError, html, redirect};
 use crate::http::Query;
+use crate::http::cookie;
 use crate::http::error::foreign_form;
 use crate::http::visitor::{FromAddress, Identity};
-use crate::web::cookie;
 
 const PATH: &str = "/pair";
 

@@ -20,7 +20,7 @@ use super::shell::path_of;
 use super::told::{Told, frame};
 use super::words::When;
 use super::{Form, Page, Section, Shell, Viewer, html, redirect};
-use crate::rest::export;
+use crate::http::export;
 
 pub(crate) fn routes() -> Router<Hub> {
     Router::new()

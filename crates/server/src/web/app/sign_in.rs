@@ -11,9 +11,9 @@ use tandem_hub::{Error, Holder, Hub};
 use super::session::{Browser, Form, Sent};
 use super::shell::path_of;
 use super::{Page, PageError, html, redirect};
+use crate::http::cookie;
 use crate::http::visitor::{FromAddress, Identity};
 use crate::http::{Query, input};
-use crate::web::cookie;
 
 #[derive(Template)]
 #[template(path = "app/sign-in.html")]

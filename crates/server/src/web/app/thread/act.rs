@@ -26,7 +26,7 @@ use super::action::TaskAction;
 use super::actions::Typed;
 use super::facts::Author;
 use super::{Failure, Show};
-use crate::rest::files::form;
+use crate::http::files::form;
 
 /// The fields of all forms of the page.
 #[derive(Debug, Default, Deserialize)]

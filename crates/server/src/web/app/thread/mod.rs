@@ -34,7 +34,7 @@ use self::timeline::Line;
 use self::turn::Turn;
 use super::words::{self, StatusMark};
 use super::{Page, PageError, Section, Shell, Viewer, html, html_aside};
-use crate::rest::files;
+use crate::http::files;
 
 /// Agents to which a task can be given, on its page.
 const TARGETS_MAX: i64 = 200;

@@ -11,8 +11,8 @@ use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use tandem_api::error::Code;
 use tandem_hub::{Config, Error};
 
-/// Characters of an unknown host that are repeated in the response and in the log.
-const HOST_CHARS_MAX: usize = 100;
+use crate::http::error::foreign_host;
+
 /// Hosts whose pages may use MCP over http, at any port.
 const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -54,11 +54,11 @@ impl Hosts {
             return Err(Error::new(Code::Validation, "the request has no valid Host header"));
         };
         if !self.accept(&host) {
-            return Err(foreign("host", host.as_str()));
+            return Err(foreign_host("host", host.as_str()));
         }
         for origin in request.headers().get_all(header::ORIGIN) {
             if !self.accept_origin(origin) {
-                return Err(foreign("origin", &String::from_utf8_lossy(origin.as_bytes())));
+                return Err(foreign_host("origin", &String::from_utf8_lossy(origin.as_bytes())));
             }
         }
         Ok(())
@@ -87,15 +87,4 @@ fn port(scheme: &Scheme, authority: &Authority) -> u16 {
 /// The `Host` of a request.
 pub(crate) fn of_request(headers: &HeaderMap) -> Option<Authority> {
     headers.get(header::HOST)?.to_str().ok()?.parse().ok()
-}
-
-/// The error for an unknown host or origin. The operator finds the same in the log.
-fn foreign(what: &str, value: &str) -> Error {
-    let value: String = value.chars().take(HOST_CHARS_MAX).collect();
-    tracing::warn!(%what, %value, "refused an MCP request; mcp_hosts or public_url can allow its host name");
-    let why = format!(
-        "MCP is not served for the {what} {value}; the operator can add its host name to the setting mcp_hosts, or set \
-         public_url"
-    );
-    Error::new(Code::ForeignHost, why)
 }
