@@ -4,6 +4,7 @@ use tandem_core::agents::Agent;
 use tandem_core::credits::Usd;
 use tandem_core::{AgentId, DeliveryId, TaskId, Timestamp};
 use tandem_store::admin::{self as rows, Counted, Counts, DeliveryRow, EventRow, TaskRow};
+pub use tandem_store::admin::{BrokenWebhook, OldTask};
 use tandem_store::{Effect, Tx, agents};
 
 use crate::{Error, Page, webhooks};
@@ -11,9 +12,44 @@ use crate::{Error, Page, webhooks};
 /// Rows that one transaction counts, about.
 const COUNTED_AT_ONCE: i64 = 10_000;
 
+/// Live tasks, and agents with a broken webhook, that an operator is told of.
+const TOLD_MAX: i64 = 10;
+
+/// Some rows that were counted, and what an operator should know of them.
+#[derive(Debug, Default)]
+pub struct Part {
+    pub counts: Counts,
+    /// The oldest live tasks among them.
+    pub oldest: Vec<OldTask>,
+    pub broken_webhooks: Vec<BrokenWebhook>,
+}
+
 /// Counts some rows, from after a key.
-pub fn count_some(tx: &mut Tx<'_>, what: Counted, after: &str) -> Result<Counts, Error> {
-    Ok(rows::count_some(tx, what, after, COUNTED_AT_ONCE)?)
+pub fn count_some(tx: &mut Tx<'_>, what: Counted, after: &str) -> Result<Part, Error> {
+    let counts = rows::count_some(tx, what, after, COUNTED_AT_ONCE)?;
+    let until = counts.next.as_deref();
+    let oldest = match what {
+        Counted::Tasks => rows::oldest_some(tx, after, until, TOLD_MAX)?,
+        _ => Vec::new(),
+    };
+    let broken_webhooks = match what {
+        Counted::Agents => rows::broken_webhooks_some(tx, after, until, TOLD_MAX)?,
+        _ => Vec::new(),
+    };
+    Ok(Part { counts, oldest, broken_webhooks })
+}
+
+/// What an operator is told of, whatever was found in each part.
+pub fn most_urgent(oldest: &mut Vec<OldTask>, broken: &mut Vec<BrokenWebhook>) {
+    let max = usize::try_from(TOLD_MAX).unwrap_or(usize::MAX);
+    oldest.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+    oldest.truncate(max);
+    broken.truncate(max);
+}
+
+/// The names of some agents.
+pub fn names(tx: &mut Tx<'_>, ids: &[AgentId]) -> Result<Vec<(AgentId, String)>, Error> {
+    Ok(agents::names(tx, ids)?)
 }
 
 /// All agents, newest first.

@@ -55,6 +55,7 @@ pub(crate) fn about(
         attempt: task.attempt.number,
         agent: task.target.clone(),
         at: now.at,
+        asked_at: task.delivery.queued_at,
         verdict,
         title: task.content.title.clone(),
         sender: task.initiator.clone(),

@@ -17,6 +17,7 @@ pub mod deadlines;
 pub mod decisions;
 mod error;
 pub mod events;
+pub mod figures;
 pub mod files;
 pub mod guests;
 pub mod housekeeping;

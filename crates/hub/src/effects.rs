@@ -6,34 +6,32 @@
 
 use std::sync::Arc;
 
-use tandem_core::Timestamp;
 use tandem_store::Effect;
 
 use crate::callers::keys::KeyCache;
 use crate::cluster::Topology;
 use crate::delivery::bus::{Bus, Control, Inbox};
 use crate::files::Removals;
-use crate::upkeep::history::History;
+use crate::upkeep::plot_counts::PlotCounts;
 
 /// The parts of a hub that react to a commit.
 #[derive(Debug, Clone)]
 pub(crate) struct CommitEffects {
     pub(crate) inbox: Inbox,
-    pub(crate) history: Arc<History>,
+    pub(crate) plot_counts: Arc<PlotCounts>,
     removals: Arc<Removals>,
 }
 
 impl CommitEffects {
     /// Creates the executor. The bytes of deleted files go to `removals`.
-    pub(crate) fn new(topology: Arc<Topology>, removals: Arc<Removals>, started_at: Timestamp) -> Self {
+    pub(crate) fn new(topology: Arc<Topology>, removals: Arc<Removals>) -> Self {
         let inbox = Inbox {
             bus: Arc::new(Bus::new(&topology)),
             keys: Arc::new(KeyCache::new(topology)),
             receivers: Arc::default(),
             remotes: Arc::default(),
         };
-        let history = Arc::new(History::new(started_at));
-        Self { inbox, history, removals }
+        Self { inbox, plot_counts: Arc::default(), removals }
     }
 
     pub(crate) fn execute(&self, effects: Vec<Effect>) {
@@ -68,7 +66,7 @@ impl CommitEffects {
             self.removals.add(removed);
         }
         if !notices.is_empty() {
-            self.history.count_events(&notices);
+            self.plot_counts.count_events(&notices);
             inbox.receivers.notify(&notices);
             inbox.remotes.notify(&notices);
         }

@@ -26,8 +26,8 @@ use crate::files::Files;
 use crate::remotes::Remotes;
 use crate::signing::SigningKeys;
 use crate::upkeep::disk_space::DiskSpace;
-use crate::upkeep::history::History;
 use crate::upkeep::metrics::{Metrics, MetricsFormat};
+use crate::upkeep::plot_counts::PlotCounts;
 use crate::upkeep::totals::Totals;
 use crate::{Error, ops};
 
@@ -72,8 +72,8 @@ pub struct HubParts {
     /// Whether the disks have room.
     pub(crate) disk_space: DiskSpace,
     pub metrics: Arc<Metrics>,
-    /// Figures of the last day, for plots.
-    pub history: Arc<History>,
+    /// What was counted for plots and is not written yet.
+    pub plot_counts: Arc<PlotCounts>,
     /// Cached totals of the overview.
     pub totals: Totals,
     /// Requests that write. They run to completion even if their client disconnects.

@@ -39,6 +39,6 @@ pub use hub::{Hub, HubParts};
 pub use nearest::nearest;
 pub use ops::paging::{self, Listed};
 pub use start::token;
-pub use upkeep::{backup, gc, history, metrics};
+pub use upkeep::{backup, gc, metrics, plot_counts};
 
 pub use budget::{Budget, Held, Holder, RequestMemory};

@@ -91,6 +91,7 @@ pub fn remove(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
         "delete from remotes where agent_id = ?1",
         "delete from pairing_codes where agent_id = ?1",
         "delete from sign_ins where subject = ?1",
+        "delete from figures where subject = ?1",
         "delete from agent_capabilities where agent_id = ?1",
         "delete from mailboxes where agent_id = ?1",
         "delete from agents where id = ?1",

@@ -3,7 +3,7 @@
 use tandem_core::agents::Agent;
 use tandem_core::tasks::Priority;
 use tandem_core::webhooks::State;
-use tandem_core::{AgentId, DeliveryId, Status, TaskId, Timestamp};
+use tandem_core::{AgentId, Approval, DeliveryId, Status, TaskId, Timestamp};
 
 use crate::query::Query;
 use crate::table::{columns, sql};
@@ -201,4 +201,93 @@ pub fn probe_write(tx: &mut Tx<'_>) -> Result<(), Error> {
 /// Answers when the database does.
 pub fn ping(tx: &mut Tx<'_>) -> Result<(), Error> {
     tx.get::<i64>("select 1", &[]).map(drop)
+}
+
+/// A live task as an operator sees it: how old it is and where it stands, and no word of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldTask {
+    pub id: TaskId,
+    pub status: Status,
+    pub approval: Option<Approval>,
+    pub stalled_at: Option<Timestamp>,
+    pub initiator: AgentId,
+    pub initiator_name: String,
+    pub target: AgentId,
+    pub target_name: String,
+    pub created_at: Timestamp,
+}
+
+columns! {
+    "t", task: OldTask {
+        id,
+        status,
+        approval,
+        stalled_at,
+        initiator: initiator_id,
+        initiator_name: "i.name",
+        target: target_id,
+        target_name: "g.name",
+        created_at,
+    }
+}
+
+/// The oldest live tasks among those with ids after one and up to another, as they are counted.
+pub fn oldest_some(
+    tx: &mut Tx<'_>,
+    after: &str,
+    until: Option<&str>,
+    limit: i64,
+) -> Result<Vec<OldTask>, Error> {
+    let mut query = Query::default();
+    query.push(sql!(
+        "select {} from tasks t join agents i on i.id = t.initiator_id join agents g on g.id = t.target_id
+         where t.status in ('submitted', 'working', 'input-required', 'auth-required') and t.id > ",
+        OldTask
+    ));
+    query.bind(after);
+    if let Some(until) = until {
+        query.push(" and t.id <= ").bind(until);
+    }
+    query.push(" order by t.created_at, t.id limit ").bind(limit);
+    tx.list(&query.sql, &query.params)
+}
+
+/// An agent whose webhook does not get through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenWebhook {
+    pub agent: AgentId,
+    pub name: String,
+    /// Whether the hub still tries.
+    pub active: bool,
+    pub failing_since: Option<Timestamp>,
+}
+
+columns! {
+    "a", agent: BrokenWebhook {
+        agent: id,
+        name,
+        active: webhook_active,
+        failing_since: webhook_failing_since,
+    }
+}
+
+/// Agents with such a webhook among those with ids after one and up to another, as they are counted.
+pub fn broken_webhooks_some(
+    tx: &mut Tx<'_>,
+    after: &str,
+    until: Option<&str>,
+    limit: i64,
+) -> Result<Vec<BrokenWebhook>, Error> {
+    let mut query = Query::default();
+    query.push(sql!(
+        "select {} from agents a where a.webhook_url is not null and a.deleted_at is null
+         and (a.webhook_active = 0 or a.webhook_failing_since is not null) and a.id > ",
+        BrokenWebhook
+    ));
+    query.bind(after);
+    if let Some(until) = until {
+        query.push(" and a.id <= ").bind(until);
+    }
+    query.push(" order by a.id limit ").bind(limit);
+    tx.list(&query.sql, &query.params)
 }

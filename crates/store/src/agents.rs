@@ -8,6 +8,7 @@ use tandem_core::wake::Ladder;
 use tandem_core::{AgentId, Timestamp};
 
 use crate::declare::{delete, insert, read, update};
+use crate::query::Query;
 use crate::statement::Read;
 use crate::table::{columns, sql};
 use crate::{Error, Tx, directory};
@@ -197,4 +198,14 @@ pub fn set_wake(tx: &mut Tx<'_>, id: &AgentId, wake: &Ladder) -> Result<(), Erro
 /// Writes down when an agent was last heard of.
 pub fn set_last_seen(tx: &mut Tx<'_>, id: &AgentId, at: Timestamp) -> Result<(), Error> {
     update!(agents { last_seen_at: at } where { id: id }).send(tx)
+}
+
+/// The names of some agents.
+pub fn names(tx: &mut Tx<'_>, ids: &[AgentId]) -> Result<Vec<(AgentId, String)>, Error> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut query = Query::default();
+    query.push("select id, name from agents where id in (").bind_all(ids).push(")");
+    tx.list(&query.sql, &query.params)
 }

@@ -11,6 +11,9 @@ use crate::{Error, Tx};
 /// How many of an agent's newest decisions one search goes through.
 const SEARCH_SCAN_MAX: i64 = 5_000;
 
+/// Times of decisions that are read at once.
+const TIMES_MAX: i64 = 1_000;
+
 /// A decision about one attempt of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
@@ -19,6 +22,8 @@ pub struct Decision {
     /// The agent at whose gate it was.
     pub agent: AgentId,
     pub at: Timestamp,
+    /// When the request came to the gate; none in decisions of older versions.
+    pub asked_at: Option<Timestamp>,
     pub verdict: Verdict,
     pub title: String,
     pub sender: AgentId,
@@ -46,6 +51,7 @@ columns! {
         attempt,
         agent: agent_id,
         at: decided_at,
+        asked_at,
         verdict,
         title,
         sender: sender_id,
@@ -64,6 +70,31 @@ columns! {
 
 pub fn insert(tx: &mut Tx<'_>, decision: &Decision) -> Result<(), Error> {
     insert!(decisions { ..decision: Decision }).send(tx)
+}
+
+/// When each of an agent's newest decisions was asked for and made, since a time.
+pub fn waits(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    since: Timestamp,
+    limit: i64,
+) -> Result<Vec<(Timestamp, Option<Timestamp>, Verdict)>, Error> {
+    tx.list(
+        "select decided_at, asked_at, verdict from decisions where agent_id = ?1 and decided_at >= ?2
+         order by decided_at desc, task_id desc, attempt desc limit ?3",
+        &[agent.into(), since.into(), limit.into()],
+    )
+}
+
+/// When attempts of some tasks were decided, the first ones first.
+pub fn times_of(tx: &mut Tx<'_>, tasks: &[TaskId]) -> Result<Vec<(TaskId, Timestamp)>, Error> {
+    if tasks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut query = Query::default();
+    query.push("select task_id, decided_at from decisions where task_id in (").bind_all(tasks);
+    query.push(") order by task_id, attempt limit ").bind(TIMES_MAX);
+    tx.list(&query.sql, &query.params)
 }
 
 /// Which decisions are asked for.

@@ -47,6 +47,7 @@ pub const TABLES: &[Table] = &[
     table("former_targets", &["agent_id", "task_id"]),
     table("task_log", &["task_id", "number"]),
     table("decisions", &["task_id", "attempt"]),
+    table("figures", &["subject", "kind", "at"]),
     table("messages", &["id"]),
     table("deferred_marks", &["task_id", "for_target", "to_number"]),
     table("idempotency", &["agent_id", "key"]),

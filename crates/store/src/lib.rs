@@ -43,6 +43,7 @@ pub mod decisions;
 pub mod directory;
 pub mod dump;
 pub mod events;
+pub mod figures;
 pub mod files;
 pub mod guests;
 pub mod idempotency;

@@ -32,6 +32,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (23, "deferred_marks", include_str!("../migrations/0023_deferred_marks.sql")),
     (24, "push_configs", include_str!("../migrations/0024_push_configs.sql")),
     (25, "remotes", include_str!("../migrations/0025_remotes.sql")),
+    (26, "figures", include_str!("../migrations/0026_figures.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes

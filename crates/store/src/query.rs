@@ -22,6 +22,20 @@ impl Query {
         self.sql.push_str(&self.params.len().to_string());
         self
     }
+
+    /// Adds several parameters and a list of their places.
+    pub(crate) fn bind_all<'v, T: Into<Value<'v>>>(
+        &mut self,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        for (number, value) in values.into_iter().enumerate() {
+            if number > 0 {
+                self.push(", ");
+            }
+            self.bind(value);
+        }
+        self
+    }
 }
 
 /// A pattern for `like` that finds `needle` anywhere, its wildcards taken literally.

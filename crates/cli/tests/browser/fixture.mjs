@@ -1,5 +1,6 @@
 // A stand-in for the hub's pages, for the tests of the dashboard's modules: it serves fixture pages under the real
 // content security policy and an event stream that a test controls.
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { extname } from 'node:path';
@@ -105,12 +106,22 @@ export class Fixture {
   }
 
   refreshes() {
-    return this.requests.filter((request) => request.live === '1');
+    return this.requests.filter((request) => request.live !== undefined);
   }
 }
 
+const REGION = /<(\w+)(?= [^>]*\bdata-live\b)[^>]*\bid="([^"]+)"[^>]*>[^]*?<\/\1>|<title>[^]*?<\/title>/g;
+
+/** Sends a page, or the regions of it that the browser has in another version, as the hub does. */
 export function sendHtml(response, html, status = 200) {
-  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(html);
+  const regions = [...html.matchAll(REGION)].map(([text, , id = 'title']) =>
+    ({ id, text, version: createHash('sha256').update(text).digest('hex').slice(0, 12) }));
+  const versions = `<template id="versions">${regions.map(({ id, version }) => `${id}.${version}`).join(',')}</template>`;
+  const known = (response.req.headers['x-live'] ?? '').split(',').map((one) => one.split('.'));
+  const isSame = known.map(([id]) => id).join() === regions.map(({ id }) => id).join();
+  const changed = regions.filter(({ version }, place) => version !== known[place]?.[1]);
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
+    .end(isSame ? changed.map(({ text }) => text).join('') + versions : html.replace('</body>', `${versions}</body>`));
 }
 
 function asset(path, response) {

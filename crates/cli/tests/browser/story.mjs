@@ -297,7 +297,7 @@ step('without JavaScript, everything can still be done', async () => {
 });
 
 const SCREENS = {
-  bob: ['', '/approvals', '/approvals/decided', '/search?q=both', '/tasks', '/tasks?view=board', '/new-task', '/tasks/HOSTILE', '/agents', '/agents/pair',
+  bob: ['', '/figures', '/approvals', '/approvals/decided', '/search?q=both', '/tasks', '/tasks?view=board', '/new-task', '/tasks/HOSTILE', '/agents', '/agents/pair',
     '/agents/add', '/agents/discover', '/networks', '/events', '/webhooks', '/profile'],
   operator: ['', '/agents', '/tasks', '/events', '/deliveries', '/settings', '/storage'],
 };

@@ -128,7 +128,6 @@ impl Feed {
     pub fn pushed(&self, pushed: &[Logged]) {
         let took = self.listener.woken_at().elapsed();
         self.hub.metrics.pushed(pushed.len(), took.as_secs_f64());
-        self.hub.history.count_push(took, self.hub.time());
         let assigned = events::assigned_tasks(pushed);
         self.hub.marks.pushed(&self.agent, assigned, self.hub.time());
     }

@@ -1,5 +1,6 @@
 //! Operations of the operator. They never return the content of a task.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use tandem_api::admin::{
@@ -9,6 +10,7 @@ use tandem_api::error::Code;
 use tandem_api::tasks::PageQuery;
 use tandem_api::text::HubText;
 use tandem_app::admin::{self, AgentTerms};
+pub use tandem_app::admin::{BrokenWebhook, OldTask};
 use tandem_app::cluster::NODE_LIFE_MS;
 use tandem_core::{AgentId, Timestamp};
 use tandem_store::Owner;
@@ -18,6 +20,7 @@ use super::nothing_to_change;
 use crate::cluster::{Figures, Node};
 use crate::delivery::bus::LinkState;
 use crate::ops::paging;
+use crate::upkeep::plot_counts;
 use crate::{Error, HubParts, Listed};
 
 pub async fn overview(hub: &HubParts) -> Result<Overview, Error> {
@@ -40,6 +43,31 @@ pub async fn overview(hub: &HubParts) -> Result<Overview, Error> {
         counted_at: totals.counted_at,
         store: figures.store.into_iter().map(|(name, figure)| (camel_case(&name), figure)).collect(),
     })
+}
+
+/// What an operator should look at, without any content.
+#[derive(Debug, Clone)]
+pub struct Attention {
+    /// The oldest live tasks.
+    pub oldest: Vec<OldTask>,
+    pub broken_webhooks: Vec<BrokenWebhook>,
+    /// Free and all megabytes of the disk with the data, if the system tells.
+    pub disk_mb: Option<(i64, i64)>,
+}
+
+/// What an operator should look at, as of the last count.
+pub async fn attention(hub: &HubParts) -> Result<Attention, Error> {
+    let totals = hub.totals.get(&hub.db).await?;
+    let disk_mb = plot_counts::disk(&hub.config.data).await;
+    Ok(Attention { oldest: totals.oldest, broken_webhooks: totals.broken_webhooks, disk_mb })
+}
+
+/// The names of agents that a page of the operator shows.
+pub async fn names(hub: &HubParts, mut ids: Vec<AgentId>) -> Result<HashMap<AgentId, String>, Error> {
+    ids.sort();
+    ids.dedup();
+    let found = hub.read_for(Owner::Hub, move |tx, _| admin::names(tx, &ids)).await?;
+    Ok(found.into_iter().collect())
 }
 
 fn camel_case(name: &str) -> String {

@@ -15,6 +15,7 @@ pub mod connections;
 pub mod decisions;
 pub mod events;
 pub mod export;
+pub mod figures;
 pub mod files;
 pub mod guests;
 pub mod inbox;

@@ -178,7 +178,7 @@ pub async fn open_with(
     data_folder::make_database_private(&database)?;
     let now = clock.now();
     let topology = Arc::new(Topology::new(config.bus_kind(), &database));
-    let effects = CommitEffects::new(Arc::clone(&topology), Arc::clone(&files.removals), now);
+    let effects = CommitEffects::new(Arc::clone(&topology), Arc::clone(&files.removals));
     let hook = effects.clone();
     let options =
         Options { writers: config.database_writers, readers: config.database_readers, ..Options::default() };
@@ -189,7 +189,7 @@ pub async fn open_with(
     cluster.join().await?.map_err(Error::Cluster)?;
     files.claim(db.store(), cluster.is_first().await?).await?;
     let operator = token::find(&config, &db, topology.is_clustered()).await?;
-    let CommitEffects { inbox, history, .. } = effects;
+    let CommitEffects { inbox, plot_counts, .. } = effects;
     let rates = Rates::new(keys::sha256(cluster.secret()), topology, cluster.live());
     let allowed = Allowed { http: config.webhook_allow_http, private: config.webhook_allow_private };
     let access =
@@ -217,7 +217,7 @@ pub async fn open_with(
         files: Arc::new(files),
         disk_space: DiskSpace::default(),
         metrics: Arc::default(),
-        history,
+        plot_counts,
         totals: Totals::new(kind, now),
         writing: TaskTracker::new(),
         db,
@@ -252,6 +252,7 @@ impl Started {
             db: hub.db.clone(),
             webhooks: Arc::clone(&hub.webhooks),
             metrics: Arc::clone(&hub.metrics),
+            plot_counts: Arc::clone(&hub.plot_counts),
             is_shared: hub.cluster.topology.has_shared_database(),
         };
         let ending = [
@@ -290,6 +291,9 @@ impl Workers {
             }
             if let Err(error) = self.hub.write_presence().await {
                 tracing::warn!(%error, "could not store the presence of agents");
+            }
+            if let Err(error) = self.hub.write_plot_counts(0).await {
+                tracing::warn!(%error, "could not store the figures of the last minute");
             }
             if let Err(error) = self.hub.cluster.leave().await {
                 tracing::warn!(%error, "could not remove this node's row; it runs out within 20 seconds");

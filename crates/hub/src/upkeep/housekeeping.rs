@@ -74,6 +74,7 @@ impl Pacing {
 /// Removes expired rows, every minute.
 pub(crate) async fn sweep(hub: Hub, mut pacing: Pacing) {
     let mut tick = tokio::time::interval(SWEEP_EVERY);
+    let mut minutes = 0;
     while pacing.tick(&mut tick).await {
         match remove_expired(hub.db.store(), hub.time(), &mut pacing).await {
             Ok(swept) if swept.answers + swept.invites + swept.codes + swept.sessions > 0 => {
@@ -85,6 +86,10 @@ pub(crate) async fn sweep(hub: Hub, mut pacing: Pacing) {
         if let Err(error) = hub.write_presence().await {
             tracing::warn!(%error, "could not store the presence of agents");
         }
+        if let Err(error) = hub.write_plot_counts(minutes).await {
+            tracing::warn!(%error, "could not store the figures of the last minute");
+        }
+        minutes = 1;
         if let Err(error) = hub.finish_batches().await {
             tracing::warn!(%error, "could not finish a deletion or a cancellation");
         }

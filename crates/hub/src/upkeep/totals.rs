@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tandem_api::system::Database;
+use tandem_app::admin::{BrokenWebhook, OldTask};
 use tandem_app::{Error, admin};
 use tandem_core::Timestamp;
 use tandem_store::admin::Counted;
@@ -30,6 +31,10 @@ pub(crate) struct Counts {
     pub(crate) messages: i64,
     pub(crate) events: i64,
     pub(crate) tasks: BTreeMap<String, i64>,
+    /// The oldest live tasks.
+    pub(crate) oldest: Vec<OldTask>,
+    /// Agents whose webhook does not get through.
+    pub(crate) broken_webhooks: Vec<BrokenWebhook>,
     pub(crate) counted_at: Timestamp,
 }
 
@@ -102,33 +107,34 @@ impl Totals {
 }
 
 async fn count(db: &Db) -> Result<Counts, Error> {
-    let counted_at = db.time();
-    let tasks = count_by_status(db, Counted::Tasks).await?;
-    Ok(Counts {
-        agents: count_all(db, Counted::Agents).await?,
-        connections: count_all(db, Counted::ConnectionSides).await? / 2,
-        messages: count_all(db, Counted::Messages).await?,
-        events: count_all(db, Counted::Events).await?,
-        tasks,
-        counted_at,
-    })
+    let mut counts = Counts { counted_at: db.time(), ..Counts::default() };
+    counts.tasks = count_by_status(db, Counted::Tasks, &mut counts).await?;
+    counts.agents = count_all(db, Counted::Agents, &mut counts).await?;
+    counts.connections = count_all(db, Counted::ConnectionSides, &mut counts).await? / 2;
+    counts.messages = count_all(db, Counted::Messages, &mut counts).await?;
+    counts.events = count_all(db, Counted::Events, &mut counts).await?;
+    Ok(counts)
 }
 
-async fn count_all(db: &Db, what: Counted) -> Result<i64, Error> {
-    Ok(count_by_status(db, what).await?.values().sum())
+async fn count_all(db: &Db, what: Counted, told: &mut Counts) -> Result<i64, Error> {
+    Ok(count_by_status(db, what, told).await?.values().sum())
 }
 
-async fn count_by_status(db: &Db, what: Counted) -> Result<BTreeMap<String, i64>, Error> {
-    let (mut counts, mut after) = (BTreeMap::new(), String::new());
+/// Counts all rows of a table, and notes what an operator should know of them.
+async fn count_by_status(db: &Db, what: Counted, told: &mut Counts) -> Result<BTreeMap<String, i64>, Error> {
+    let (mut by_status, mut after) = (BTreeMap::new(), String::new());
     loop {
         let from = after.clone();
         let part = db.read(move |tx, _| admin::count_some(tx, what, &from)).await?;
-        for (status, count) in part.by_status {
-            *counts.entry(status).or_default() += count;
+        for (status, count) in part.counts.by_status {
+            *by_status.entry(status).or_default() += count;
         }
-        match part.next {
+        told.oldest.extend(part.oldest);
+        told.broken_webhooks.extend(part.broken_webhooks);
+        admin::most_urgent(&mut told.oldest, &mut told.broken_webhooks);
+        match part.counts.next {
             Some(next) => after = next,
-            None => return Ok(counts),
+            None => return Ok(by_status),
         }
     }
 }

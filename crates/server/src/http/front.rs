@@ -59,6 +59,7 @@ pub async fn front(State(hub): State<Hub>, request: Request, next: Next) -> Resp
     let took = arrived.elapsed();
     let status = response.status().as_u16();
     hub.metrics.request(method.as_str(), route, status, took.as_secs_f64());
+    hub.plot_counts.count_answer(status >= 500);
     if status == 429 {
         hub.metrics.rate_limited.inc();
     }

@@ -61,7 +61,7 @@ function connect() {
   on('error', lost);
   on('log', receive);
   on('ping', () => { heardAt = Date.now(); });
-  on('end', (data) => data.includes('signed-out') ? signedOut() : lost());
+  on('end', (data) => JSON.parse(data).reason === 'signed-out' ? signedOut() : lost());
 }
 
 /** @param {string} data */
@@ -249,7 +249,7 @@ export function startLive() {
   sign = found;
   cursor = Number(sign.dataset.cursor) || 0;
   lostAt = Date.now();
-  rememberServed(document);
+  rememberServed();
   document.addEventListener('visibilitychange', () => document.hidden ? hide() : show(retry));
   addEventListener('pagehide', hide);
   addEventListener('pageshow', () => show(retry));

@@ -1,5 +1,5 @@
-// Brings the page up to date: fetches it again and replaces the regions (`[data-live][id]`) that changed. It never takes
-// anything from the person: a region with the focus, typed text, selected text or an open form waits.
+// Brings the page up to date: asks for the regions (`[data-live][id]`) of which the server has another version, and replaces
+// them. It never takes anything from the person: a region with the focus, typed text, selected text or an open form waits.
 // `live.js` decides when to refresh.
 import { all, byId, element } from './dom.js';
 
@@ -7,19 +7,21 @@ const TIMEOUT_MS = 10_000;
 
 /** @typedef {{ outcome: 'done' | 'dropped' | 'failed' | 'signed-out', held: number }} Refreshed */
 
-/**
- * The HTML that the server sent for a region. Other modules change what is on the page (times, buttons, decrypted
- * text), so the page itself cannot tell whether the server's version changed.
- * @type {WeakMap<Element, string>}
- */
-const served = new WeakMap();
+/** The server's version of each region that the page shows, by id. @type {Map<string, string>} */
+let versions = new Map();
 
 /** @param {ParentNode} root */
 const regions = (root) => [...root.querySelectorAll('[data-live][id]')];
 
-/** @param {ParentNode} root */
-export function rememberServed(root) {
-  for (const region of regions(root)) served.set(region, region.outerHTML);
+/** @param {Document} root @returns {Map<string, string>} */
+function versionsIn(root) {
+  const found = root.getElementById('versions');
+  const text = found instanceof HTMLTemplateElement ? found.content.textContent ?? '' : '';
+  return new Map(text.split(',').filter(Boolean).map((one) => /** @type {[string, string]} */ (one.split('.'))));
+}
+
+export function rememberServed() {
+  versions = versionsIn(document);
 }
 
 /** @type {AbortController | null} */
@@ -50,7 +52,8 @@ export async function refresh() {
 /** @param {AbortSignal} signal @returns {Promise<Document | 'failed' | 'signed-out'>} */
 async function fetchPage(signal) {
   const response = await fetch(byId('main')?.dataset.self ?? location.pathname + location.search, {
-    headers: { 'X-Live': '1' }, credentials: 'same-origin', cache: 'no-store', signal,
+    headers: { 'X-Live': [...versions].map((one) => one.join('.')).join(',') || '1' },
+    credentials: 'same-origin', cache: 'no-store', signal,
   });
   const isSignIn = response.redirected && new URL(response.url).pathname.endsWith('/sign-in');
   if (isSignIn || response.status === 401) return 'signed-out';
@@ -58,44 +61,38 @@ async function fetchPage(signal) {
   return new DOMParser().parseFromString(await response.text(), 'text/html');
 }
 
-/** @param {Document} fresh @returns {number} regions that changed but wait, because the person uses them */
+/**
+ * The answer has the regions that changed, or all of the page if its regions are others than before: then all of <main> is
+ * replaced, because something appeared or went that no region covers.
+ * @param {Document} fresh @returns {number} regions that changed but wait, because the person uses them
+ */
 function apply(fresh) {
-  rememberServed(fresh);
+  const now = versionsIn(fresh);
   const before = counts();
   let held = 0;
-  for (const [old, next] of pairs(fresh)) {
-    // The region came in or went out with one around it.
-    if (!old.isConnected || next.ownerDocument !== fresh || served.get(old) === served.get(next)) continue;
-    if (isInUse(old, next)) held += 1;
-    else replace(old, next);
+  const [main, whole] = [byId('main'), fresh.getElementById('main')];
+  let isHeld = false;
+  if (main && whole && !byId('tail')) {
+    isHeld = isInUse(main, whole);
+    if (isHeld) held += 1;
+    else replace(main, whole);
   }
+  for (const region of regions(fresh)) {
+    const old = byId(region.id);
+    // The region came in with one around it, or is the same.
+    if (!old || region.ownerDocument !== fresh || versions.get(region.id) === now.get(region.id)) continue;
+    if (isInUse(old, region)) {
+      held += 1;
+      // It is asked for again.
+      now.set(region.id, versions.get(region.id) ?? '0');
+    } else replace(old, region);
+  }
+  if (isHeld) for (const [id] of versions) versions.set(id, now.get(id) ?? '0');
+  else versions = now;
   if (fresh.title) document.title = fresh.title;
   announce(before);
   return held;
 }
-
-/**
- * Which element takes the place of which. If the regions of the page are others than before, all of <main> is replaced,
- * because something appeared or went that no region covers.
- * @param {Document} fresh
- */
-function pairs(fresh) {
-  /** @type {[Element, Element][]} */
-  const found = [];
-  const [main, next] = [byId('main'), fresh.getElementById('main')];
-  if (main && next && ids(main) !== ids(next) && !byId('tail')) {
-    served.set(next, 'new');
-    found.push([main, next]);
-  }
-  for (const region of regions(fresh)) {
-    const old = byId(region.id);
-    if (old) found.push([old, region]);
-  }
-  return found;
-}
-
-/** @param {ParentNode} root */
-const ids = (root) => regions(root).map((region) => region.id).join(' ');
 
 /** @param {Element} old @param {Element} next */
 function isInUse(old, next) {

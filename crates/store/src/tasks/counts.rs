@@ -79,3 +79,21 @@ pub fn ahead_of_new(tx: &mut Tx<'_>, target: &AgentId, rank: i64, limit: i64) ->
     );
     tx.get(&sql, &[target.into(), rank.into(), limit.into()])
 }
+
+/// How many of the tasks that an agent has sent since a time ended in a status, by their targets. At most so many are
+/// looked at, the newest; only an index is read.
+pub fn ended_by_target(
+    tx: &mut Tx<'_>,
+    initiator: &AgentId,
+    status: Status,
+    since: Timestamp,
+    limit: i64,
+) -> Result<Vec<(AgentId, i64)>, Error> {
+    tx.list(
+        "select target_id, count(*) from
+             (select target_id from tasks where initiator_id = ?1 and status = ?2 and created_at >= ?3
+              order by created_at desc, id desc limit ?4) ended
+         group by target_id",
+        &[initiator.into(), status.into(), since.into(), limit.into()],
+    )
+}

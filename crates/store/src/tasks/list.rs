@@ -302,3 +302,27 @@ pub fn children(tx: &mut Tx<'_>, parent: &TaskId, limit: i64) -> Result<Vec<Task
 pub fn initiator_of(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<AgentId>, Error> {
     Ok(tx.list("select initiator_id from tasks where id = ?1", &[id.into()])?.pop())
 }
+
+/// The oldest live tasks of an agent, without their contents. Drafts for it are not among them.
+pub fn oldest_live(tx: &mut Tx<'_>, by: &AgentId, limit: i64) -> Result<Vec<Task>, Error> {
+    let mut query = Query::default();
+    query.push(&BRIEF);
+    let mut is_first = true;
+    for role in [Role::Initiator, Role::Target] {
+        for status in Status::ALL.into_iter().filter(|status| status.is_live()) {
+            for lane in lanes(role, status) {
+                query.push(if std::mem::take(&mut is_first) { "" } else { " union all " });
+                query.push("select id from (select id from tasks where ");
+                query.push(if role == Role::Target { "target_id = " } else { "initiator_id = " }).bind(by);
+                query.push(" and status = ").bind(status);
+                if let Some(lane) = lane {
+                    query.push(" and lane = ").bind(lane);
+                }
+                query.push(" order by created_at, id limit ").bind(limit).push(") lane");
+            }
+        }
+    }
+    query.push(") page join tasks t on t.id = page.id ").push(JOINED);
+    query.push(" order by t.created_at, t.id limit ").bind(limit);
+    tx.list(&query.sql, &query.params)
+}

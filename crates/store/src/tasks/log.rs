@@ -1,8 +1,9 @@
 //! Tasks' histories.
 
-use tandem_core::{Status, TaskId, Timestamp};
+use tandem_core::{AgentId, Status, TaskId, Timestamp};
 
 use crate::declare::insert;
+use crate::query::Query;
 use crate::table::{columns, sql};
 use crate::{Error, Tx};
 
@@ -96,4 +97,48 @@ pub fn log_between(
     )?;
     lines.reverse();
     Ok(lines)
+}
+
+/// A change of status, for a drawing of a task's time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastMove {
+    pub task: TaskId,
+    pub to: Status,
+    /// Who moved it: an agent's id or `system`.
+    pub actor: String,
+    pub at: Timestamp,
+}
+
+columns! {
+    "l", past: PastMove {
+        task: task_id,
+        to: to_status,
+        actor,
+        at: created_at,
+    }
+}
+
+/// Changes that are read of each task.
+const PAST_MAX: i64 = 24;
+
+/// The newest changes of some tasks, those of each oldest first. With a party, only of tasks that it is a party of.
+pub fn past_moves(
+    tx: &mut Tx<'_>,
+    party: Option<&AgentId>,
+    tasks: &[TaskId],
+) -> Result<Vec<PastMove>, Error> {
+    if tasks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut query = Query::default();
+    query.push(sql!(
+        "select {} from tasks t join task_log l on l.task_id = t.id and l.number > t.log_count - ",
+        PastMove
+    ));
+    query.bind(PAST_MAX).push(" where t.id in (").bind_all(tasks).push(")");
+    if let Some(party) = party {
+        query.push(" and (t.initiator_id = ").bind(party).push(" or t.target_id = ").bind(party).push(")");
+    }
+    query.push(" order by l.task_id, l.number");
+    tx.list(&query.sql, &query.params)
 }

@@ -28,10 +28,10 @@ use crate::{Error, Tx, Value, events, lock, pushes};
 #[cfg(test)]
 pub(crate) use conversations::query_plans;
 pub use conversations::{ExtrasAndParent, InState, by_foreign_hash, count_in_state, extras_of, in_state};
-pub use counts::{Count, ahead_of_new, counts};
+pub use counts::{Count, ahead_of_new, counts, ended_by_target};
 pub use gate::{decided, held_oldest, record};
-pub use list::{Filter, Found, children, held, initiator_of, list, live_between, newest_open};
-pub use log::{LogLine, last_log_line, log, log_between, log_lines, log_steps};
+pub use list::{Filter, Found, children, held, initiator_of, list, live_between, newest_open, oldest_live};
+pub use log::{LogLine, PastMove, last_log_line, log, log_between, log_lines, log_steps, past_moves};
 pub use removal::{delete, forget_removed, next_removed, remove_some, set_aside};
 
 /// The columns that a change of a task's status or its fields writes.

@@ -1,7 +1,8 @@
 //! The dashboard without a browser: a person who signs in, reads pages and sends forms.
 
 mod browser;
-mod history;
+mod figures;
+mod fragments;
 mod net;
 mod net_more;
 mod sessions;
@@ -90,6 +91,15 @@ impl Person {
         if !self.cookie.is_empty() {
             request = request.header("cookie", &self.cookie);
         }
+        self.client.raw(request.body(Full::default()).unwrap()).await
+    }
+
+    /// Asks for what has changed of a page, as its script does. `path` is below the agent's.
+    pub async fn refresh(&self, path: &str, known: &str) -> Reply {
+        let request = Request::get(format!("{}{path}", self.base))
+            .header("host", self.client.address.to_string())
+            .header("cookie", &self.cookie)
+            .header("x-live", known);
         self.client.raw(request.body(Full::default()).unwrap()).await
     }
 

@@ -26,6 +26,7 @@ use crate::Hub;
 use crate::db::{Answer, Db};
 use crate::upkeep::housekeeping::Pacing;
 use crate::upkeep::metrics::Metrics;
+use crate::upkeep::plot_counts::PlotCounts;
 use address::{Allowed, Resolver};
 pub(crate) use schedule::Receivers;
 use schedule::{Pace, ReceiverId, Turn, TurnEnd};
@@ -68,6 +69,7 @@ pub(crate) struct Dispatcher {
     pub(crate) db: Db,
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) plot_counts: Arc<PlotCounts>,
     /// Whether other processes may use the same database.
     pub(crate) is_shared: bool,
 }
@@ -210,7 +212,9 @@ async fn attempt_delivery(
     let post = Post { url, content_type: "application/json", headers, body };
     let (tried, pace) = attempt_once(with, post, end_by).await;
     let Tried { outcome, took_ms, jitter } = tried;
-    (Attempt { delivery, outcome, took_ms, jitter }, pace)
+    let attempt = Attempt { delivery, outcome, took_ms, jitter };
+    with.plot_counts.count_attempt(&attempt.delivery.agent, attempt.delivered());
+    (attempt, pace)
 }
 
 /// What came of one attempt.

@@ -18,8 +18,8 @@ use super::copy::{self, Copied};
 use super::pair_link::with_cookie;
 use super::profile::reach_of;
 use super::reach::ReachMark;
-use super::told::{Told, frame};
-use super::{Browser, Form, Page, Section, Shell, Viewer, html};
+use super::refused::{Refused, frame};
+use super::{Browser, Form, Page, Section, Shell, Viewer, filters, html};
 use crate::http::cookie;
 
 /// Tools: the word for `tandem setup`, and the name that people know. The last one is a program of one's own.
@@ -57,7 +57,7 @@ struct Fresh {
 #[template(path = "app/add-agent.html")]
 struct AddAgentPage {
     shell: Shell,
-    told: Told,
+    refused: Refused,
     tools: Vec<Tool>,
     tool: &'static str,
     tool_name: &'static str,
@@ -74,8 +74,8 @@ struct AddAgentPage {
     is_waiting: bool,
 }
 
-async fn show(hub: &Hub, viewer: &Viewer, told: Told, fresh: Option<Fresh>, typed: &str) -> Page {
-    let mut shell = frame(hub, viewer, Section::Agents, &told).await?;
+async fn show(hub: &Hub, viewer: &Viewer, refused: Refused, fresh: Option<Fresh>, typed: &str) -> Page {
+    let mut shell = frame(hub, viewer, Section::Agents, &refused).await?;
     if fresh.is_some() {
         shell.live = None;
     }
@@ -106,14 +106,14 @@ async fn show(hub: &Hub, viewer: &Viewer, told: Told, fresh: Option<Fresh>, type
         fresh,
         is_waiting,
         shell,
-        told,
+        refused,
     };
-    html(page.told.status(), &page)
+    html(page.refused.status(), &page)
 }
 
 /// `GET /app/{agent}/agents/add`
 async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
-    show(&hub, &viewer, Told::default(), None, "").await
+    show(&hub, &viewer, Refused::default(), None, "").await
 }
 
 #[derive(Debug, Deserialize)]
@@ -139,7 +139,7 @@ async fn register(State(hub): State<Hub>, headers: HeaderMap, form: Form<Viewer,
         Ok(registered) => registered,
         Err(error) => {
             let typed = sent.get("name").to_owned();
-            return show(&hub, &by, Told::refused("register", error, sent)?, None, &typed).await;
+            return show(&hub, &by, Refused::new("register", error, sent)?, None, &typed).await;
         }
     };
     let key = registered.api_key.ok_or_else(Error::internal)?.as_str().to_owned();
@@ -149,6 +149,6 @@ async fn register(State(hub): State<Hub>, headers: HeaderMap, form: Form<Viewer,
     let caller = Caller::new(registered.profile.id.clone(), key_hash, address.clone()).as_person();
     let browser = Browser { session: Arc::new(session), ..by.browser.clone() };
     let viewer = Viewer { browser, caller };
-    let page = show(&hub, &viewer, Told::default(), Some(fresh), "").await?;
+    let page = show(&hub, &viewer, Refused::default(), Some(fresh), "").await?;
     Ok(with_cookie(&hub, page, &signing_in.token))
 }

@@ -15,10 +15,11 @@ use tandem_hub::{Caller, Error, Hub, Listed, paging};
 
 use super::copy::Copied;
 use super::graph::{Edge, Graph, Node};
+use super::people::Party;
 use super::reach::{ReachMark, key_words};
 use super::shell::path_of;
-use super::words::{self, When};
-use super::{Form, Page, Section, Shell, Viewer, html, redirect};
+use super::words::When;
+use super::{Form, Page, Section, Shell, Viewer, filters, html, redirect};
 
 /// Connections on one page.
 pub(super) const PAGE: i64 = 50;
@@ -37,7 +38,7 @@ pub(super) struct Row {
     pub(super) name: String,
     /// The agent's own name, if the reader calls it by another.
     pub(super) real_name: Option<String>,
-    pub(super) initial: String,
+    pub(super) party: Party,
     pub(super) reach: ReachMark,
     pub(super) rule: String,
     pub(super) words: Option<Vec<String>>,
@@ -50,7 +51,8 @@ impl Row {
         let name = alias.clone().unwrap_or_else(|| peer.agent_name.as_str().to_owned());
         Self {
             href: format!("{base}/agents/{}", peer.id),
-            initial: words::initials(&name),
+            party: Party::new(&peer.agent_id, &name, shell)
+                .with_key(peer.public_key.as_ref().map(|key| key.as_str())),
             real_name: alias.map(|_| peer.agent_name.as_str().to_owned()).filter(|real| *real != name),
             name,
             reach: ReachMark::new(
@@ -69,7 +71,8 @@ impl Row {
             href: format!("{}/profile", shell.base),
             name: profile.name.as_str().to_owned(),
             real_name: None,
-            initial: words::initials(profile.name.as_str()),
+            party: Party::new(&profile.id, profile.name.as_str(), shell)
+                .with_key(profile.public_key.as_ref().map(|key| key.as_str())),
             reach: ReachMark::new(profile.reach, profile.reach_confirmed_at, profile.last_seen_at, shell.now),
             rule: rule_word(profile.default_approval_rule, None),
             words: profile.public_key.as_ref().and_then(|key| key_words(key.as_str())),
@@ -87,17 +90,14 @@ pub(super) fn rule_word(rule: Option<Rule>, default: Option<Rule>) -> String {
 
 #[derive(Debug, Clone)]
 struct BlockedRow {
-    id: AgentId,
-    name: String,
-    initial: String,
+    party: Party,
     since: When,
 }
 
 impl BlockedRow {
     fn new(entry: &BlockEntry, shell: &Shell) -> Self {
-        let name = entry.agent_name.as_str().to_owned();
-        let since = shell.when(&entry.created_at);
-        Self { id: entry.agent_id.clone(), initial: words::initials(&name), name, since }
+        let party = Party::new(&entry.agent_id, entry.agent_name.as_str(), shell);
+        Self { party, since: shell.when(&entry.created_at) }
     }
 }
 
@@ -106,6 +106,8 @@ impl BlockedRow {
 struct AgentsPage {
     shell: Shell,
     own: Row,
+    /// Connections with other agents of this browser.
+    mine: Vec<Row>,
     rows: Vec<Row>,
     is_first: bool,
     next: Option<String>,
@@ -125,15 +127,17 @@ async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
     let listed = connections::list(&hub, &viewer.caller, asked, paging::LIST).await?;
     let asked = PageQuery { limit: Some(PAGE), cursor: query.given("blocked") };
     let blocked = blocks::list(&hub, &viewer.caller, asked).await?;
-    // The drawing shows the newest connections, which are on the first page.
+    // The drawing shows the newest connections, which are on the first page. Of one agent it would repeat the table.
     let graph = match cursor {
-        None => draw(&hub, &viewer, &profile, &listed, &shell).await?,
-        Some(_) => Graph::default(),
+        None if shell.signed_in.len() > 1 => draw(&hub, &viewer, &profile, &listed, &shell).await?,
+        _ => Graph::default(),
     };
     let default = profile.default_approval_rule;
-    let rows = listed.items.iter().map(|one| Row::new(one, &shell.base, default, &shell)).collect();
+    let rows = listed.items.iter().map(|one| Row::new(one, &shell.base, default, &shell));
+    let (mine, rows) = rows.partition(|row| row.party.is_own);
     let page = AgentsPage {
         own: Row::own(&profile, &shell),
+        mine,
         rows,
         is_first: cursor.is_none(),
         next: listed.next,

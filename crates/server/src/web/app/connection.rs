@@ -15,10 +15,11 @@ use tandem_hub::{Error, Hub};
 use super::agents::Row;
 use super::copy::Copied;
 use super::reach::key_words;
+use super::refused::{Refused, frame};
+use super::session::Nothing;
 use super::shell::path_of;
-use super::told::{Told, frame};
 use super::words::When;
-use super::{Form, Page, Section, Shell, Viewer, html, redirect};
+use super::{Form, Page, Section, Shell, Viewer, filters, html, redirect};
 
 pub(crate) fn routes() -> Router<Hub> {
     Router::new()
@@ -32,7 +33,7 @@ pub(crate) fn routes() -> Router<Hub> {
 #[template(path = "app/connection.html")]
 struct ConnectionPage {
     shell: Shell,
-    told: Told,
+    refused: Refused,
     row: Row,
     id: String,
     agent_id: String,
@@ -48,8 +49,8 @@ struct ConnectionPage {
     command: Copied,
 }
 
-async fn show(hub: &Hub, viewer: &Viewer, id: &ConnectionId, told: Told) -> Page {
-    let shell = frame(hub, viewer, Section::Agents, &told).await?;
+async fn show(hub: &Hub, viewer: &Viewer, id: &ConnectionId, refused: Refused) -> Page {
+    let shell = frame(hub, viewer, Section::Agents, &refused).await?;
     let found = connections::find(hub, &viewer.caller, id).await?;
     let profile = agents::profile(hub, &viewer.caller).await?;
     let live_tasks = connections::live_with(hub, &viewer.caller, &found.connected.agent_id).await?;
@@ -72,14 +73,14 @@ async fn show(hub: &Hub, viewer: &Viewer, id: &ConnectionId, told: Told) -> Page
             .command(["connections", "rule", peer.agent_id.as_str(), rule])
             .curl(hub, "PATCH", &path, Some(&serde_json::json!({ "approval": rule }))),
         shell,
-        told,
+        refused,
     };
-    html(page.told.status(), &page)
+    html(page.refused.status(), &page)
 }
 
 /// `GET /app/{agent}/agents/{connection}`
 async fn page(State(hub): State<Hub>, viewer: Viewer, Path((_, id)): Path<(String, String)>) -> Page {
-    show(&hub, &viewer, &parse_id(&id, "connection")?, Told::default()).await
+    show(&hub, &viewer, &parse_id(&id, "connection")?, Refused::default()).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -103,12 +104,9 @@ async fn change(
     };
     match changing.await {
         Ok(_) => Ok(redirect(&format!("{}/agents/{id}?done=saved", path_of(&viewer.caller.agent)))),
-        Err(error) => show(&hub, &viewer, &id, Told::refused("settings", error, sent)?).await,
+        Err(error) => show(&hub, &viewer, &id, Refused::new("settings", error, sent)?).await,
     }
 }
-
-#[derive(Debug, Deserialize)]
-struct Nothing {}
 
 /// `POST /app/{agent}/agents/{connection}/disconnect`
 async fn disconnect(

@@ -10,7 +10,7 @@ use tandem_hub::Hub;
 #[derive(Debug, Clone)]
 pub(crate) struct Copied {
     /// Unique on the page.
-    id: &'static str,
+    id: String,
     /// What the action does, for screen readers: "send this task".
     pub(crate) what: &'static str,
     pub(crate) command: Option<String>,
@@ -18,8 +18,8 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
-    pub(crate) fn new(id: &'static str, what: &'static str) -> Self {
-        Self { id, what, command: None, curl: None }
+    pub(crate) fn new(id: impl Into<String>, what: &'static str) -> Self {
+        Self { id: id.into(), what, command: None, curl: None }
     }
 
     /// As a command: the words after `tandem`, quoted where a shell needs it.

@@ -12,12 +12,13 @@ use tandem_hub::{Error, Hub};
 
 use super::agents::OneAgent;
 use super::copy::Copied;
+use super::people::Party;
 use super::reach::ReachMark;
+use super::refused::{Refused, frame};
 use super::session::Sent;
 use super::shell::path_of;
-use super::told::{Told, frame};
 use super::words;
-use super::{Form, Page, Section, Shell, Viewer, html, redirect};
+use super::{Form, Page, Section, Shell, Viewer, filters, html, redirect};
 
 /// Agents on one page.
 const PAGE: i64 = 20;
@@ -31,9 +32,7 @@ pub(crate) fn routes() -> Router<Hub> {
 /// One agent of the directory.
 #[derive(Debug)]
 struct Found {
-    id: String,
-    name: String,
-    initial: String,
+    party: Party,
     description: Option<String>,
     capabilities: Vec<String>,
     reach: ReachMark,
@@ -45,11 +44,8 @@ struct Found {
 
 impl Found {
     fn new(entry: &DirectoryEntry, shell: &Shell) -> Self {
-        let name = entry.name.as_str().to_owned();
         Self {
-            id: entry.id.to_string(),
-            initial: words::initials(&name),
-            name,
+            party: Party::new(&entry.id, entry.name.as_str(), shell),
             description: entry.description.as_ref().map(|text| text.as_str().to_owned()),
             capabilities: entry.capabilities.as_slice().to_vec(),
             reach: ReachMark::new(entry.reach, None, entry.last_seen_at, shell.now),
@@ -64,7 +60,7 @@ impl Found {
 #[template(path = "app/discover.html")]
 struct DiscoverPage {
     shell: Shell,
-    told: Told,
+    refused: Refused,
     q: String,
     capability: String,
     total: String,
@@ -74,8 +70,8 @@ struct DiscoverPage {
     command: Copied,
 }
 
-async fn show(hub: &Hub, viewer: &Viewer, told: Told) -> Page {
-    let shell = frame(hub, viewer, Section::Agents, &told).await?;
+async fn show(hub: &Hub, viewer: &Viewer, refused: Refused) -> Page {
+    let shell = frame(hub, viewer, Section::Agents, &refused).await?;
     let asked = viewer.browser.query();
     let (q, capability) = (asked.get("q").trim().to_owned(), asked.get("capability").trim().to_owned());
     let offset = asked.get("offset").parse::<i64>().unwrap_or(0).max(0);
@@ -83,9 +79,9 @@ async fn show(hub: &Hub, viewer: &Viewer, told: Told) -> Page {
         Ok(query) => agents::discover(hub, &viewer.caller, query).await,
         Err(error) => Err(error),
     };
-    let (found, told) = match searched {
-        Ok(found) => (found, told),
-        Err(error) => (Discovered { total: 0, agents: Vec::new() }, Told::refused("search", error, asked)?),
+    let (found, refused) = match searched {
+        Ok(found) => (found, refused),
+        Err(error) => (Discovered { total: 0, agents: Vec::new() }, Refused::new("search", error, asked)?),
     };
     let next = (found.total > offset + PAGE && !found.agents.is_empty()).then(|| {
         let mut query = form_urlencoded::Serializer::new(String::new());
@@ -109,9 +105,9 @@ async fn show(hub: &Hub, viewer: &Viewer, told: Told) -> Page {
         q,
         capability,
         shell,
-        told,
+        refused,
     };
-    html(page.told.status(), &page)
+    html(page.refused.status(), &page)
 }
 
 fn search(asked: &Sent, offset: i64) -> Result<DiscoverQuery, Error> {
@@ -131,7 +127,7 @@ fn search(asked: &Sent, offset: i64) -> Result<DiscoverQuery, Error> {
 
 /// `GET /app/{agent}/agents/discover`
 async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
-    show(&hub, &viewer, Told::default()).await
+    show(&hub, &viewer, Refused::default()).await
 }
 
 /// `POST /app/{agent}/agents/connect`
@@ -143,6 +139,6 @@ async fn connect(State(hub): State<Hub>, form: Form<Viewer, OneAgent>) -> Page {
             let base = path_of(&by.caller.agent);
             Ok(redirect(&format!("{base}/agents/{}?done=connected", connected.id)))
         }
-        Err(error) => show(&hub, &by, Told::refused("connect", error, sent)?).await,
+        Err(error) => show(&hub, &by, Refused::new("connect", error, sent)?).await,
     }
 }

@@ -5,7 +5,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tandem_hub::Error;
 
-use super::html;
+use super::resume::Unsent;
+use super::{filters, html};
 use crate::http::error::Refused;
 
 /// Why a page cannot be shown.
@@ -19,8 +20,8 @@ pub(crate) enum PageError {
         next: Option<String>,
         /// Whether the browser follows a redirect to another page; a script or a form must be told instead.
         redirects: bool,
-        /// What was typed into the form that was sent, by field.
-        typed: Vec<(&'static str, String)>,
+        /// The form that was sent, to be sent after the sign-in.
+        form: Option<Unsent>,
     },
 }
 
@@ -38,7 +39,7 @@ struct ErrorPage {
     is_sign_in: bool,
     /// The query of the way back.
     back: String,
-    typed: Vec<(&'static str, String)>,
+    form: Option<Unsent>,
 }
 
 impl IntoResponse for PageError {
@@ -54,17 +55,17 @@ impl IntoResponse for PageError {
             Self::SignIn { next, redirects: true, .. } => {
                 super::redirect(&format!("/app/sign-in{}", back_to(next.as_deref())))
             }
-            Self::SignIn { next, redirects: false, typed } => {
-                let what = match typed.as_slice() {
-                    [] => "Sign in again and look whether it has taken effect.",
-                    _ => "Nothing was sent. What you typed stands below: sign in again, then send it.",
+            Self::SignIn { next, redirects: false, form } => {
+                let what = match &form {
+                    None => "Sign in again and look whether it has taken effect.",
+                    Some(_) => "Nothing was sent. What you typed is kept: sign in again, then send it.",
                 };
                 show(ErrorPage {
                     status: 401,
                     sentence: format!("You are not signed in any more. {what}"),
                     is_sign_in: true,
                     back: back_to(next.as_deref()),
-                    typed,
+                    form,
                 })
             }
         }
@@ -96,7 +97,7 @@ pub(crate) fn as_page(mut refusal: Response) -> Response {
 }
 
 fn page(status: u16, sentence: String, is_sign_in: bool) -> Response {
-    show(ErrorPage { status, sentence, is_sign_in, back: String::new(), typed: Vec::new() })
+    show(ErrorPage { status, sentence, is_sign_in, back: String::new(), form: None })
 }
 
 fn show(page: ErrorPage) -> Response {

@@ -15,7 +15,7 @@ use tandem_hub::{Hub, paging};
 use super::copy::Copied;
 use super::sentence::sentence;
 use super::words::{self, When};
-use super::{Page, Section, Shell, Viewer, html};
+use super::{Page, Section, Shell, Viewer, filters, html};
 
 /// Types that tell of trouble.
 const TROUBLE: &str = "task.stalled,message.no_ack,task.approval_required";

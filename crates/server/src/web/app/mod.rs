@@ -12,8 +12,12 @@ pub(crate) mod assets;
 mod connection;
 pub(crate) mod copy;
 mod discover;
+mod drawing;
 mod error;
 mod events;
+mod figures;
+#[expect(unreachable_pub, reason = "askama makes public items of them")]
+mod filters;
 mod graph;
 mod home;
 mod live;
@@ -23,9 +27,11 @@ mod networks;
 mod pair;
 mod pair_link;
 mod people;
-mod plot;
 mod profile;
 mod reach;
+mod refused;
+mod regions;
+mod resume;
 mod search;
 mod sentence;
 mod session;
@@ -33,7 +39,6 @@ mod shell;
 mod sign_in;
 mod tasks;
 mod thread;
-mod told;
 mod webhooks;
 mod words;
 
@@ -70,6 +75,7 @@ pub(crate) fn routes() -> Router<Hub> {
         .merge(connection::routes())
         .merge(discover::routes())
         .merge(events::routes())
+        .merge(figures::routes())
         .merge(network::routes())
         .merge(networks::routes())
         .merge(pair::routes())
@@ -82,14 +88,14 @@ pub(crate) fn routes() -> Router<Hub> {
 }
 
 pub(crate) fn html(status: StatusCode, template: &impl Template) -> Result<Response, PageError> {
-    let body = template.render().map_err(|cause| {
+    let rendered = template.render().map_err(|cause| {
         tracing::error!(%cause, "a page could not be rendered");
         Error::internal()
     })?;
+    let body = regions::finish(&rendered);
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        // Not "no-referrer": with it, browsers send `Origin: null` with our own forms.
         // With `no-referrer`, browsers send the forms of the page with `Origin: null`, which is refused.
         (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),

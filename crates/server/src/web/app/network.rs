@@ -9,7 +9,6 @@ use tandem_api::networks::{
     BroadcastFilter, BroadcastView, CreateInvite, InviteView, MemberView, NetworkRole, SendBroadcast,
 };
 use tandem_api::tasks::PageQuery;
-use tandem_api::text::Author;
 use tandem_core::NetworkId;
 use tandem_core::text::{Body, Capability};
 use tandem_hub::ops::{networks, parse_id};
@@ -18,11 +17,12 @@ use tandem_hub::{Error, Hub};
 use super::agents::OneAgent;
 use super::copy::Copied;
 use super::networks::Row;
-use super::session::Sent;
+use super::people::Party;
+use super::refused::{Refused, frame};
+use super::session::{Nothing, Sent};
 use super::shell::path_of;
-use super::told::{Told, frame};
-use super::words::{self, When};
-use super::{Form, Page, Section, Shell, Viewer, html, redirect};
+use super::words::When;
+use super::{Form, Page, Section, Shell, Viewer, filters, html, redirect};
 
 /// Members and messages on one page.
 const PAGE: i64 = 50;
@@ -39,10 +39,7 @@ pub(crate) fn routes() -> Router<Hub> {
 
 #[derive(Debug)]
 struct Member {
-    id: String,
-    name: String,
-    initial: String,
-    is_own: bool,
+    party: Party,
     is_owner: bool,
     is_online: bool,
     capabilities: Vec<String>,
@@ -52,10 +49,7 @@ struct Member {
 impl Member {
     fn new(member: &MemberView, shell: &Shell) -> Self {
         Self {
-            id: member.agent_id.to_string(),
-            name: member.agent_name.as_str().to_owned(),
-            initial: words::initials(member.agent_name.as_str()),
-            is_own: member.agent_name.author() == Author::Reader,
+            party: Party::new(&member.agent_id, member.agent_name.as_str(), shell),
             is_owner: member.role == NetworkRole::Owner,
             is_online: member.online,
             capabilities: member.capabilities.as_slice().to_vec(),
@@ -66,9 +60,7 @@ impl Member {
 
 #[derive(Debug)]
 struct Message {
-    name: String,
-    initial: String,
-    is_own: bool,
+    party: Party,
     when: When,
     recipients: i64,
     content: String,
@@ -77,9 +69,7 @@ struct Message {
 impl Message {
     fn new(message: &BroadcastView, shell: &Shell) -> Self {
         Self {
-            name: message.sender_agent_name.as_str().to_owned(),
-            initial: words::initials(message.sender_agent_name.as_str()),
-            is_own: message.sender_agent_name.author() == Author::Reader,
+            party: Party::new(&message.sender_agent_id, message.sender_agent_name.as_str(), shell),
             when: shell.when(&message.created_at),
             recipients: message.recipients,
             content: message.content.as_str().to_owned(),
@@ -99,7 +89,7 @@ struct Invited {
 #[template(path = "app/network.html")]
 struct NetworkPage {
     shell: Shell,
-    told: Told,
+    refused: Refused,
     row: Row,
     description: Option<String>,
     members: Vec<Member>,
@@ -110,8 +100,14 @@ struct NetworkPage {
     command: Copied,
 }
 
-async fn show(hub: &Hub, viewer: &Viewer, id: &NetworkId, told: Told, invite: Option<InviteView>) -> Page {
-    let mut shell = frame(hub, viewer, Section::Networks, &told).await?;
+async fn show(
+    hub: &Hub,
+    viewer: &Viewer,
+    id: &NetworkId,
+    refused: Refused,
+    invite: Option<InviteView>,
+) -> Page {
+    let mut shell = frame(hub, viewer, Section::Networks, &refused).await?;
     if invite.is_some() {
         shell.live = None;
     }
@@ -143,14 +139,14 @@ async fn show(hub: &Hub, viewer: &Viewer, id: &NetworkId, told: Told, invite: Op
                 Some(&serde_json::json!({ "content": "TEXT" })),
             ),
         shell,
-        told,
+        refused,
     };
-    html(page.told.status(), &page)
+    html(page.refused.status(), &page)
 }
 
 /// `GET /app/{agent}/networks/{network}`
 async fn page(State(hub): State<Hub>, viewer: Viewer, Path((_, id)): Path<(String, String)>) -> Page {
-    show(&hub, &viewer, &parse_id(&id, "network")?, Told::default(), None).await
+    show(&hub, &viewer, &parse_id(&id, "network")?, Refused::default(), None).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -193,8 +189,8 @@ async fn invite(
         Err(error) => Err(error),
     };
     match invited {
-        Ok(invite) => show(&hub, &by, &id, Told::default(), Some(invite)).await,
-        Err(error) => show(&hub, &by, &id, Told::refused("invite", error, sent)?, None).await,
+        Ok(invite) => show(&hub, &by, &id, Refused::default(), Some(invite)).await,
+        Err(error) => show(&hub, &by, &id, Refused::new("invite", error, sent)?, None).await,
     }
 }
 
@@ -208,9 +204,6 @@ async fn remove(
     networks::remove_member(&hub, &form.by.caller, &id, &form.fields?.agent_id).await?;
     Ok(redirect(&format!("{}/networks/{id}?done=deleted", path_of(&form.by.caller.agent))))
 }
-
-#[derive(Debug, Deserialize)]
-struct Nothing {}
 
 /// `POST /app/{agent}/networks/{network}/leave`
 async fn leave(
@@ -244,6 +237,6 @@ async fn done(
             let base = path_of(&viewer.caller.agent);
             Ok(redirect(&format!("{base}/networks/{id}?done={form}")))
         }
-        Err(error) => show(hub, viewer, id, Told::refused(form, error, sent)?, None).await,
+        Err(error) => show(hub, viewer, id, Refused::new(form, error, sent)?, None).await,
     }
 }

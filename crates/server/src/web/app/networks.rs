@@ -10,11 +10,12 @@ use tandem_hub::ops::networks;
 use tandem_hub::{Error, Hub};
 
 use super::copy::Copied;
+use super::people::Party;
+use super::refused::{Refused, frame};
 use super::session::Sent;
 use super::shell::path_of;
-use super::told::{Told, frame};
-use super::words::{self, When};
-use super::{Form, Page, Section, Shell, Viewer, html, redirect};
+use super::words::When;
+use super::{Form, Page, Section, Shell, Viewer, filters, html, redirect};
 
 pub(crate) fn routes() -> Router<Hub> {
     Router::new()
@@ -27,10 +28,10 @@ pub(crate) fn routes() -> Router<Hub> {
 pub(super) struct Row {
     pub(super) href: String,
     pub(super) name: String,
-    pub(super) owner: String,
-    pub(super) owner_initial: String,
+    pub(super) owner: Party,
+    /// Whether the agent of the page owns it.
     pub(super) is_own: bool,
-    pub(super) members: String,
+    pub(super) members: i64,
     pub(super) since: When,
 }
 
@@ -39,10 +40,9 @@ impl Row {
         Self {
             href: format!("{}/networks/{}", shell.base, network.id),
             name: network.name.as_str().to_owned(),
-            owner: network.owner_agent_name.as_str().to_owned(),
-            owner_initial: words::initials(network.owner_agent_name.as_str()),
+            owner: Party::new(&network.owner_agent_id, network.owner_agent_name.as_str(), shell),
             is_own: network.role == NetworkRole::Owner && network.owner_agent_name.author() == Author::Reader,
-            members: words::thousands(network.member_count),
+            members: network.member_count,
             since: shell.when(&network.created_at),
         }
     }
@@ -52,14 +52,14 @@ impl Row {
 #[template(path = "app/networks.html")]
 struct NetworksPage {
     shell: Shell,
-    told: Told,
+    refused: Refused,
     rows: Vec<Row>,
     command: Copied,
 }
 
 /// An agent is in a hundred networks at most, so they are on one page.
-async fn show(hub: &Hub, viewer: &Viewer, told: Told) -> Page {
-    let shell = frame(hub, viewer, Section::Networks, &told).await?;
+async fn show(hub: &Hub, viewer: &Viewer, refused: Refused) -> Page {
+    let shell = frame(hub, viewer, Section::Networks, &refused).await?;
     let found = networks::list(hub, &viewer.caller).await?;
     let page = NetworksPage {
         rows: found.iter().map(|network| Row::new(network, &shell)).collect(),
@@ -70,14 +70,14 @@ async fn show(hub: &Hub, viewer: &Viewer, told: Told) -> Page {
             None,
         ),
         shell,
-        told,
+        refused,
     };
-    html(page.told.status(), &page)
+    html(page.refused.status(), &page)
 }
 
 /// `GET /app/{agent}/networks`
 async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
-    show(&hub, &viewer, Told::default()).await
+    show(&hub, &viewer, Refused::default()).await
 }
 
 /// `POST /app/{agent}/networks/create`
@@ -109,6 +109,6 @@ async fn to_network(
             let base = path_of(&viewer.caller.agent);
             Ok(redirect(&format!("{base}/networks/{}?done={word}", network.id)))
         }
-        Err(error) => show(hub, viewer, Told::refused(form, error, sent)?).await,
+        Err(error) => show(hub, viewer, Refused::new(form, error, sent)?).await,
     }
 }

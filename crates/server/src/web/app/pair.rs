@@ -6,7 +6,6 @@ use axum::Router;
 use axum::extract::State;
 use axum::routing::{get, post};
 use qrcode::{Color, EcLevel, QrCode};
-use serde::Deserialize;
 use tandem_api::connections::{ConnectionView, PairingCodeView, RedeemCode};
 use tandem_api::error::Code;
 use tandem_api::tasks::PageQuery;
@@ -17,10 +16,11 @@ use tandem_hub::{Error, Hub, paging};
 use super::agents::Row;
 use super::copy::{self, Copied};
 use super::reach::key_words;
+use super::refused::{Refused, frame};
+use super::session::Nothing;
 use super::shell::path_of;
-use super::told::{Told, frame};
 use super::words::When;
-use super::{Form, Page, Section, Shell, Viewer, html, redirect};
+use super::{Form, Page, Section, Shell, Viewer, filters, html, redirect};
 
 /// A new connection is shown here for this long.
 const SHOWN_MS: i64 = 15 * 60_000;
@@ -89,7 +89,7 @@ struct Met {
 #[template(path = "app/pair.html")]
 struct PairPage {
     shell: Shell,
-    told: Told,
+    refused: Refused,
     offer: Option<Offer>,
     met: Vec<Met>,
     own_words: Option<Vec<String>>,
@@ -97,8 +97,8 @@ struct PairPage {
     correction: Option<String>,
 }
 
-async fn show(hub: &Hub, viewer: &Viewer, told: Told, correction: Option<String>) -> Page {
-    let shell = frame(hub, viewer, Section::Agents, &told).await?;
+async fn show(hub: &Hub, viewer: &Viewer, refused: Refused, correction: Option<String>) -> Page {
+    let shell = frame(hub, viewer, Section::Agents, &refused).await?;
     let profile = agents::profile(hub, &viewer.caller).await?;
     let offer = connections::newest_code(hub, &viewer.caller).await?;
     let asked = PageQuery { limit: Some(SHOWN_MAX), cursor: None };
@@ -115,9 +115,9 @@ async fn show(hub: &Hub, viewer: &Viewer, told: Told, correction: Option<String>
         own_words: profile.public_key.as_ref().and_then(|key| key_words(key.as_str())),
         correction,
         shell,
-        told,
+        refused,
     };
-    html(page.told.status(), &page)
+    html(page.refused.status(), &page)
 }
 
 fn offer(hub: &Hub, shell: &Shell, view: &PairingCodeView) -> Offer {
@@ -140,18 +140,15 @@ fn offer(hub: &Hub, shell: &Shell, view: &PairingCodeView) -> Offer {
 
 /// `GET /app/{agent}/agents/pair`
 async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
-    show(&hub, &viewer, Told::default(), None).await
+    show(&hub, &viewer, Refused::default(), None).await
 }
-
-#[derive(Debug, Deserialize)]
-struct Nothing {}
 
 /// `POST /app/{agent}/agents/pair`: makes a code.
 async fn generate(State(hub): State<Hub>, form: Form<Viewer, Nothing>) -> Page {
     let viewer = form.by;
     match connections::generate_code(&hub, &viewer.caller).await {
         Ok(_) => Ok(redirect(&format!("{}/agents/pair", path_of(&viewer.caller.agent)))),
-        Err(error) => show(&hub, &viewer, Told::refused("generate", error, form.sent)?, None).await,
+        Err(error) => show(&hub, &viewer, Refused::new("generate", error, form.sent)?, None).await,
     }
 }
 
@@ -163,7 +160,7 @@ async fn redeem(State(hub): State<Hub>, form: Form<Viewer, RedeemCode>) -> Page 
         Ok(_) => Ok(redirect(&format!("{}/agents/pair?done=connected", path_of(&viewer.caller.agent)))),
         Err(error) => {
             let correction = corrected(&error, correction);
-            show(&hub, &viewer, Told::refused("redeem", explained(error), sent)?, correction).await
+            show(&hub, &viewer, Refused::new("redeem", explained(error), sent)?, correction).await
         }
     }
 }

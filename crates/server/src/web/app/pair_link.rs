@@ -17,11 +17,11 @@ use tandem_hub::ops::{connections, parse_id};
 use tandem_hub::{Address, Error, Hub};
 
 use super::pair::{corrected, explained};
+use super::refused::Refused;
 use super::session::Sent;
 use super::shell::path_of;
 use super::sign_in::{SubmitQuery, read_form};
-use super::told::Told;
-use super::{Browser, Page, PageError, html, redirect};
+use super::{Browser, Page, PageError, filters, html, redirect};
 use crate::http::Query;
 use crate::http::cookie;
 use crate::http::error::foreign_form;
@@ -36,7 +36,7 @@ pub(crate) fn routes() -> Router<Hub> {
 #[derive(Template)]
 #[template(path = "app/pair-link.html")]
 struct PairLinkPage {
-    told: Told,
+    refused: Refused,
     code: String,
     agents: Vec<SignedIn>,
     /// The agent that is chosen already.
@@ -53,20 +53,20 @@ async fn show(hub: &Hub, browser: Option<&Browser>, asked: Asked) -> Page {
     let chosen = asked.chosen.or_else(|| agents.first().map(|one| one.agent.clone()));
     let page = PairLinkPage {
         csrf: browser.map_or_else(String::new, Browser::csrf),
-        told: asked.told,
+        refused: asked.refused,
         code: asked.code,
         correction: asked.correction,
         agents,
         chosen,
     };
-    html(page.told.status(), &page)
+    html(page.refused.status(), &page)
 }
 
 #[derive(Debug, Default)]
 struct Asked {
     code: String,
     chosen: Option<AgentId>,
-    told: Told,
+    refused: Refused,
     correction: Option<String>,
 }
 
@@ -77,6 +77,7 @@ fn browser_of(identity: Identity, address: &Address) -> Option<Browser> {
             address: address.clone(),
             target: PATH.to_owned(),
             form_page: None,
+            known: String::new(),
             memory: None,
         }),
         _ => None,
@@ -112,8 +113,8 @@ async fn submit(
         }
         (None, ..) => {
             let why = Invalid::field("key", "is needed: nobody is signed in in this browser");
-            let told = Told::refused("key", why.into(), sent)?;
-            show(&hub, None, Asked { code, told, ..Asked::default() }).await
+            let refused = Refused::new("key", why.into(), sent)?;
+            show(&hub, None, Asked { code, refused, ..Asked::default() }).await
         }
         _ => show(&hub, browser.as_ref(), Asked { code, ..Asked::default() }).await,
     }
@@ -137,6 +138,7 @@ async fn sign_in_first(
                 address: address.clone(),
                 target: PATH.to_owned(),
                 form_page: None,
+                known: String::new(),
                 memory: None,
             };
             let page = show(hub, Some(&browser), asked).await?;
@@ -145,8 +147,8 @@ async fn sign_in_first(
         Err(error) if error.is_internal() => Err(error.into()),
         Err(error) => {
             // What was typed as a key is not repeated on the page.
-            let told = Told::about("key", &error, Sent::default());
-            show(hub, None, Asked { told, ..asked }).await.map(Some)
+            let refused = Refused::about("key", &error, Sent::default());
+            show(hub, None, Asked { refused, ..asked }).await.map(Some)
         }
     }
 }
@@ -176,8 +178,8 @@ async fn redeem(hub: &Hub, browser: &Browser, agent: String, sent: Sent) -> Page
         Ok(_) => Ok(redirect(&format!("{}/agents/pair?done=connected", path_of(&agent)))),
         Err(error) => {
             let correction = corrected(&error, correction);
-            let told = Told::refused("redeem", explained(error), sent)?;
-            show(hub, Some(browser), Asked { code: typed, chosen: Some(agent), told, correction }).await
+            let refused = Refused::new("redeem", explained(error), sent)?;
+            show(hub, Some(browser), Asked { code: typed, chosen: Some(agent), refused, correction }).await
         }
     }
 }

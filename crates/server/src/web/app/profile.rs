@@ -16,10 +16,11 @@ use tandem_hub::{Error, Hub};
 
 use super::copy::{self, Copied};
 use super::reach::{ReachMark, key_words};
+use super::refused::{Refused, frame};
+use super::session::Nothing;
 use super::shell::path_of;
-use super::told::{Told, frame};
 use super::words::When;
-use super::{Form, Page, Section, Shell, Viewer, html, redirect};
+use super::{Form, Page, Section, Shell, Viewer, filters, html, redirect};
 use crate::http::export;
 
 pub(crate) fn routes() -> Router<Hub> {
@@ -43,7 +44,7 @@ struct Rung {
 #[template(path = "app/profile.html")]
 struct ProfilePage {
     shell: Shell,
-    told: Told,
+    refused: Refused,
     id: String,
     name: String,
     description: String,
@@ -61,8 +62,8 @@ struct ProfilePage {
     command: Copied,
 }
 
-async fn show(hub: &Hub, viewer: &Viewer, told: Told) -> Page {
-    let shell = frame(hub, viewer, Section::Profile, &told).await?;
+async fn show(hub: &Hub, viewer: &Viewer, refused: Refused) -> Page {
+    let shell = frame(hub, viewer, Section::Profile, &refused).await?;
     let profile = agents::profile(hub, &viewer.caller).await?;
     let ladder = wake::reach(hub, &viewer.caller).await?;
     let rungs = ladder.rungs.iter().map(|rung| Rung {
@@ -88,9 +89,9 @@ async fn show(hub: &Hub, viewer: &Viewer, told: Told) -> Page {
             .command(["profile", "set", "--approval", "require"])
             .curl(hub, "PATCH", "/agents/me", Some(&serde_json::json!({ "defaultApprovalRule": "require" }))),
         shell,
-        told,
+        refused,
     };
-    html(page.told.status(), &page)
+    html(page.refused.status(), &page)
 }
 
 pub(super) fn reach_of(profile: &Profile, shell: &Shell) -> ReachMark {
@@ -110,7 +111,7 @@ fn rung_word(rung: tandem_core::wake::Rung) -> &'static str {
 
 /// `GET /app/{agent}/profile`
 async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
-    show(&hub, &viewer, Told::default()).await
+    show(&hub, &viewer, Refused::default()).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -152,7 +153,7 @@ async fn change(State(hub): State<Hub>, form: Form<Viewer, Settings>) -> Page {
     let changing = async { agents::change(&hub, &by.caller, fields?.patch()?).await };
     match changing.await {
         Ok(_) => Ok(redirect(&format!("{}/profile?done=saved", path_of(&by.caller.agent)))),
-        Err(error) => show(&hub, &by, Told::refused("settings", error, sent)?).await,
+        Err(error) => show(&hub, &by, Refused::new("settings", error, sent)?).await,
     }
 }
 
@@ -164,9 +165,6 @@ struct NewKeyPage {
     command: Copied,
     href: String,
 }
-
-#[derive(Debug, Deserialize)]
-struct Nothing {}
 
 /// `POST /app/{agent}/profile/rotate`. The new key is in the answer and nowhere else. This session goes on with it: whoever
 /// misses the answer makes another key. All other sessions of the agent end with the old one.
@@ -195,7 +193,7 @@ async fn delete(State(hub): State<Hub>, form: Form<Viewer, Confirmed>) -> Page {
     let typed = fields?.confirm.unwrap_or_default();
     if typed.trim() != profile.name.as_str().trim() {
         let error = Invalid::field("The name", "does not match. Nothing was deleted");
-        return show(&hub, &by, Told::refused("delete", error.into(), sent)?).await;
+        return show(&hub, &by, Refused::new("delete", error.into(), sent)?).await;
     }
     agents::delete(&hub, &by.caller).await?;
     let subject = Subject::Agent(by.caller.agent.clone());

@@ -14,7 +14,7 @@ use super::people::Party;
 use super::shell::Link;
 use super::tasks::row::{TaskRow, cut};
 use super::words::When;
-use super::{Page, Section, Shell, Viewer, html};
+use super::{Page, Section, Shell, Viewer, filters, html};
 
 /// Characters of a message that are shown, and of those before the words.
 const SHOWN_CHARS: usize = 120;
@@ -92,7 +92,7 @@ async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
     });
     let template = SearchPage {
         deeds: deeds(&shell, &found, &text),
-        tasks: found.tasks.iter().map(|task| TaskRow::new(task, &shell)).collect(),
+        tasks: found.tasks.into_iter().map(|task| TaskRow::new(task, &shell)).collect(),
         agents: agents.collect(),
         messages: messages.collect(),
         text,

@@ -7,6 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{Method, Uri, header};
 use futures_util::FutureExt as _;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tandem_app::idempotency::Key;
 use tandem_app::keys;
@@ -16,6 +17,8 @@ use tandem_hub::ops::sign_ins::{self, Session};
 use tandem_hub::{Address, Caller, Error, Holder, Hub, RequestMemory};
 
 use super::error::PageError;
+use super::regions::KNOWN_BYTES_MAX;
+use super::resume::Unsent;
 use crate::http::unknown::UnknownNames;
 use crate::http::visitor::{Identity, Visitor};
 use crate::http::{error, explain, input};
@@ -35,6 +38,8 @@ pub(crate) struct Browser {
     pub(crate) target: String,
     /// The page that the form was on, if this is a form and the browser says so.
     pub(crate) form_page: Option<String>,
+    /// The versions of the regions that the browser shows, if its script asks for what has changed.
+    pub(crate) known: String,
     /// The memory of what the request reads.
     pub(crate) memory: Option<RequestMemory>,
 }
@@ -81,6 +86,7 @@ impl Browser {
                 session: Arc::clone(session),
                 address: address.clone(),
                 target,
+                known: known_regions(parts),
                 form_page: if parts.method == Method::POST { page_of_form(parts) } else { None },
                 memory: memory.clone(),
             }),
@@ -89,12 +95,17 @@ impl Browser {
     }
 }
 
+fn known_regions(parts: &Parts) -> String {
+    let known = parts.headers.get(LIVE_HEADER).and_then(|known| known.to_str().ok());
+    known.filter(|known| known.len() <= KNOWN_BYTES_MAX).unwrap_or_default().to_owned()
+}
+
 /// A page is asked for again after the sign-in. A form is not sent again, and a script does not follow redirects.
 fn sign_in(parts: &Parts) -> PageError {
     let is_page = parts.method == Method::GET && !parts.headers.contains_key(LIVE_HEADER);
     let target = parts.uri.path_and_query().map(|target| target.as_str().to_owned());
     let next = if is_page { target } else { page_of_form(parts) };
-    PageError::SignIn { next, redirects: is_page, typed: Vec::new() }
+    PageError::SignIn { next, redirects: is_page, form: None }
 }
 
 /// The page that a form was on, if the browser says so.
@@ -104,27 +115,15 @@ fn page_of_form(parts: &Parts) -> Option<String> {
     page.starts_with("/app/").then(|| page.to_owned())
 }
 
-/// Fields whose text is worth keeping when the session has ended, with their labels.
-const KEPT: [(&str, &str); 5] = [
-    ("title", "Title"),
-    ("description", "Description"),
-    ("content", "Text"),
-    ("reason", "Reason"),
-    ("note", "Note"),
-];
-
-/// The same refusal with what was typed, so that it can be sent after the sign-in.
+/// The same refusal with the form, so that it can be sent after the sign-in.
 async fn keeping(refusal: PageError, parts: &Parts, body: Body, hub: &Hub) -> PageError {
     let PageError::SignIn { next, redirects: false, .. } = refusal else { return refusal };
-    let gone = |next| PageError::SignIn { next, redirects: false, typed: Vec::new() };
-    let Ok(Visitor { address, .. }) = Visitor::of(parts) else { return gone(next) };
-    let Ok((_, bytes, _held)) = input::read_bytes(hub, Holder::from(address), &parts.headers, body).await
-    else {
-        return gone(next);
+    let read = async {
+        let Visitor { address, .. } = Visitor::of(parts).ok()?;
+        let read = input::read_bytes(hub, Holder::from(address), &parts.headers, body).await.ok()?;
+        Unsent::of(parts.uri.path(), &Sent::parse(&read.1))
     };
-    let sent = Sent::parse(&bytes);
-    let kept = KEPT.iter().filter_map(|(name, label)| Some((*label, sent.given(name)?)));
-    PageError::SignIn { next, redirects: false, typed: kept.collect() }
+    PageError::SignIn { next, redirects: false, form: read.await }
 }
 
 impl FromRequestParts<Hub> for Browser {
@@ -209,6 +208,10 @@ impl FromRequestParts<Hub> for Operator {
     }
 }
 
+/// A form without fields.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Nothing {}
+
 /// A form of a page: who sent it, and its fields. `V` is [`Viewer`], [`Operator`] or [`Browser`].
 #[derive(Debug)]
 pub(crate) struct Form<V, T> {
@@ -243,6 +246,11 @@ impl Sent {
         let is_filled =
             |(name, value): &&(String, String)| !value.trim().is_empty() && name != "csrf" && name != "once";
         self.0.iter().filter(is_filled).cloned().collect()
+    }
+
+    /// All fields, in their order.
+    pub(crate) fn fields(&self) -> &[(String, String)] {
+        &self.0
     }
 
     /// A field that is not empty.

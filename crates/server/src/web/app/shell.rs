@@ -5,6 +5,7 @@ use tandem_core::{AgentId, Timestamp};
 use tandem_hub::ops::sign_ins::{self, SignedIn};
 use tandem_hub::{Error, Hub};
 
+use super::people::Party;
 use super::session::{Browser, Operator, Viewer};
 use super::words::{self, When};
 
@@ -109,6 +110,8 @@ pub(crate) struct Shell {
     pub(crate) live: Option<Live>,
     /// The page that a refused form was on: it is fetched in place of the address of the form.
     pub(crate) refused_at: Option<String>,
+    /// The versions of the regions that the browser shows, if it asks for what has changed.
+    pub(crate) known: String,
     pub(crate) csrf: String,
     /// A new value for a form that must not take effect twice.
     pub(crate) once: String,
@@ -118,8 +121,8 @@ pub(crate) struct Shell {
     pub(crate) now: Timestamp,
     /// How many things wait for a decision of this agent's owner.
     pub(crate) waiting: i64,
-    /// The agents that are signed in in this browser.
-    pub(crate) own: Vec<AgentId>,
+    /// The agents that are signed in in this browser, with their counts.
+    pub(crate) signed_in: Vec<SignedIn>,
     /// The agent with its counts; none on the operator's pages.
     pub(crate) me: Option<SignedIn>,
 }
@@ -134,14 +137,19 @@ impl Shell {
         let links = Section::ALL.into_iter().map(|link| agent_link(link, &base, section, &me)).collect();
         Ok(Self {
             name: me.name.clone(),
-            initial: words::initials(&me.name),
             links,
             live: Some(Live { stream: format!("{base}/live"), cursor: me.cursor }),
             has_search: true,
             waiting: me.waiting(),
             me: Some(me),
-            ..Self::new(hub, &viewer.browser, base, &signed_in)
-        })
+            ..Self::new(hub, &viewer.browser, base, signed_in)
+        }
+        .with_initial(agent))
+    }
+
+    fn with_initial(self, agent: &AgentId) -> Self {
+        let initial = self.initials_of(agent);
+        Self { initial: initial.unwrap_or_else(|| words::initials(&self.name)), ..self }
     }
 
     /// The frame of an operator's page; `section` is its path below `/app/admin`.
@@ -158,10 +166,12 @@ impl Shell {
             id: format!("count-{}", path.trim_start_matches('/')),
         };
         let links = OPERATOR_LINKS.into_iter().map(link).collect();
-        Ok(Self { links, ..Self::new(hub, &operator.0, base.clone(), &signed_in) })
+        // The operator has no log of events: the pages ask again by themselves.
+        let live = Some(Live { stream: String::new(), cursor: 0 });
+        Ok(Self { links, live, ..Self::new(hub, &operator.0, base.clone(), signed_in) })
     }
 
-    fn new(hub: &Hub, browser: &Browser, base: String, signed_in: &[SignedIn]) -> Self {
+    fn new(hub: &Hub, browser: &Browser, base: String, signed_in: Vec<SignedIn>) -> Self {
         let letters = words::initials_of_all(signed_in.iter().map(|one| one.name.as_str()));
         let switch = |(one, initial): (&SignedIn, String)| Switch {
             href: path_of(&one.agent),
@@ -172,7 +182,6 @@ impl Shell {
         };
         Self {
             switches: signed_in.iter().zip(letters).map(switch).collect(),
-            own: signed_in.iter().map(|one| one.agent.clone()).collect(),
             name: "Operator".to_owned(),
             initial: "O".to_owned(),
             host: host(hub),
@@ -181,6 +190,7 @@ impl Shell {
             is_operator: browser.is_operator(hub),
             live: None,
             refused_at: None,
+            known: browser.known.clone(),
             csrf: browser.csrf(),
             once: tandem_app::keys::random_hex::<12>(),
             flash: flash(&browser.target),
@@ -188,18 +198,30 @@ impl Shell {
             now: hub.time(),
             waiting: 0,
             me: None,
+            signed_in,
             base,
         }
     }
 
     /// Whether an agent belongs to the person: it is signed in in this browser.
     pub(crate) fn owns(&self, agent: &AgentId) -> bool {
-        self.own.contains(agent)
+        self.signed_in.iter().any(|own| own.agent == *agent)
+    }
+
+    /// The two letters of an agent of this browser, which tell it from the others.
+    pub(crate) fn initials_of(&self, agent: &AgentId) -> Option<String> {
+        let place = self.signed_in.iter().position(|own| own.agent == *agent)?;
+        self.switches.get(place).map(|switch| switch.initial.clone())
     }
 
     /// Whether these are the pages of this agent.
     pub(crate) fn is_me(&self, agent: &AgentId) -> bool {
         self.me.as_ref().is_some_and(|me| me.agent == *agent)
+    }
+
+    /// The agent of these pages.
+    pub(crate) fn party(&self) -> Option<Party> {
+        self.me.as_ref().map(|me| Party::new(&me.agent, &me.name, self))
     }
 
     /// A moment, in relation to now.

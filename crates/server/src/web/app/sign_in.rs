@@ -8,9 +8,10 @@ use serde::Deserialize;
 use tandem_hub::ops::sign_ins::{self, SigningIn, Subject};
 use tandem_hub::{Error, Holder, Hub};
 
+use super::resume::{self, Unsent};
 use super::session::{Browser, Form, Sent};
 use super::shell::path_of;
-use super::{Page, PageError, html, redirect};
+use super::{Page, PageError, filters, html, redirect};
 use crate::http::cookie;
 use crate::http::visitor::{FromAddress, Identity};
 use crate::http::{Query, input};
@@ -21,6 +22,8 @@ struct SignInPage {
     next: String,
     error: Option<String>,
     notice: Option<&'static str>,
+    /// A form that is sent after the sign-in.
+    form: Option<Unsent>,
     /// Whether somebody is signed in already, so that this adds another agent.
     is_addition: bool,
 }
@@ -77,7 +80,7 @@ pub(crate) async fn page(Query(query): Query<SignInQuery>, identity: Identity) -
     let is_addition = matches!(identity, Identity::Browser(_));
     let notice = query.done.filter(|word| word == "signed-out").map(|_| "Signed out.");
     let next = query.next.unwrap_or_default();
-    html(StatusCode::OK, &SignInPage { next, error: None, notice, is_addition })
+    html(StatusCode::OK, &SignInPage { next, error: None, notice, form: None, is_addition })
 }
 
 /// `POST /app/sign-in`. Nobody is signed in yet, so there is no session that the form could prove to belong to; `Origin`
@@ -98,7 +101,10 @@ pub(crate) async fn submit(
                 Subject::Agent(agent) => path_of(&agent),
                 Subject::Operator => "/app/admin".to_owned(),
             };
-            signed_in(&hub, &browser, &next(sent.get("next"), &home))
+            match resume::page(&hub, &address, &browser, &sent).await? {
+                Some(page) => Ok(page),
+                None => signed_in(&hub, &browser, &next(sent.get("next"), &home)),
+            }
         }
         Err(error) => {
             let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::UNAUTHORIZED);
@@ -106,6 +112,7 @@ pub(crate) async fn submit(
                 next: sent.get("next").to_owned(),
                 error: Some(error.to_string()),
                 notice: None,
+                form: Unsent::of(sent.get("form"), &Sent::parse(sent.get("fields").as_bytes())),
                 is_addition: false,
             };
             html(status, &page)

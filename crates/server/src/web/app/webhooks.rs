@@ -12,16 +12,18 @@ use tandem_app::Invalid;
 use tandem_core::events::EventKind;
 use tandem_core::text::{WebhookEvents, WebhookSecret};
 use tandem_core::webhooks::{GIVE_UP_AFTER_SECONDS, RETRY_AFTER_SECONDS, State as Delivered};
+use tandem_hub::ops::figures::{self, Figure};
 use tandem_hub::ops::webhooks::WAITING_MAX;
 use tandem_hub::ops::{agents, parse_id, webhooks};
 use tandem_hub::{Error, Hub};
 
 use super::copy::Copied;
-use super::session::Sent;
+use super::drawing::Bars;
+use super::refused::{Refused, frame};
+use super::session::{Nothing, Sent};
 use super::shell::path_of;
-use super::told::{Told, frame};
 use super::words::{self, StatusMark, When};
-use super::{Form, Page, Section, Shell, Viewer, html, redirect};
+use super::{Form, Page, Section, Shell, Viewer, filters, html, redirect};
 
 /// Deliveries on one page: those that are sent again at once are all seen.
 const PAGE: i64 = tandem_app::webhooks::REPLAYED_MAX;
@@ -49,30 +51,29 @@ struct Receiver {
     is_signed: bool,
 }
 
+/// A delivery of the list.
 #[derive(Debug)]
 struct Row {
-    id: String,
-    when: When,
-    event: String,
-    number: Option<String>,
+    delivery: DeliveryView,
     mark: StatusMark,
     answer: String,
-    took: Option<String>,
-    tries: String,
-    next: Option<When>,
+    /// Where it is opened or closed.
     href: String,
-    opened: Option<Exchange>,
+    is_open: bool,
 }
 
-/// What was sent and what came back, as far as the hub keeps it.
-#[derive(Debug)]
-struct Exchange {
-    url: String,
-    request: String,
-    status: Option<i64>,
-    response: Option<String>,
-    error: Option<String>,
-    last: Option<When>,
+impl Row {
+    fn tries(&self) -> String {
+        format!("{} of {}", self.delivery.attempts, RETRY_AFTER_SECONDS.len() + 1)
+    }
+
+    fn number(&self) -> Option<String> {
+        self.delivery.event_id.map(words::thousands)
+    }
+
+    fn took(&self) -> Option<String> {
+        self.delivery.duration_ms.map(words::short_span)
+    }
 }
 
 /// One event type of the filter.
@@ -86,10 +87,11 @@ struct Kind {
 #[template(path = "app/webhooks.html")]
 struct WebhooksPage {
     shell: Shell,
-    told: Told,
+    refused: Refused,
     receiver: Option<Receiver>,
     kinds: Vec<Kind>,
     rows: Vec<Row>,
+    hook: Bars,
     /// How many of the newest deliveries have failed for good.
     failed: usize,
     next: Option<String>,
@@ -98,8 +100,8 @@ struct WebhooksPage {
     command: Copied,
 }
 
-async fn show(hub: &Hub, viewer: &Viewer, told: Told, chosen: Option<Vec<String>>) -> Page {
-    let shell = frame(hub, viewer, Section::Webhooks, &told).await?;
+async fn show(hub: &Hub, viewer: &Viewer, refused: Refused, chosen: Option<Vec<String>>) -> Page {
+    let shell = frame(hub, viewer, Section::Webhooks, &refused).await?;
     let asked = viewer.browser.query();
     let profile = agents::profile(hub, &viewer.caller).await?;
     let health = webhooks::health(hub, &viewer.caller).await?;
@@ -125,13 +127,16 @@ async fn show(hub: &Hub, viewer: &Viewer, told: Told, chosen: Option<Vec<String>
         name: kind.as_str(),
         is_chosen: chosen.iter().any(|chosen| chosen == kind.as_str()),
     };
+    let wanted = [Figure::Delivered, Figure::Undelivered];
+    let [delivered, undelivered] = figures::of_agent(hub, &viewer.caller, wanted).await?;
     let page = WebhooksPage {
+        hook: Bars::of(&delivered, &undelivered, shell.now),
         kinds: EventKind::ALL.iter().map(kind).collect(),
         failed: match cursor {
             None => listed.items.iter().filter(|one| one.status == Delivered::Failed).count(),
             Some(_) => 0,
         },
-        rows: listed.items.into_iter().map(|one| row(one, &asked, &shell)).collect(),
+        rows: listed.items.into_iter().map(|one| row(one, &asked)).collect(),
         next: listed.next,
         is_first: cursor.is_none(),
         receiver,
@@ -147,9 +152,9 @@ async fn show(hub: &Hub, viewer: &Viewer, told: Told, chosen: Option<Vec<String>
             None,
         ),
         shell,
-        told,
+        refused,
     };
-    html(page.told.status(), &page)
+    html(page.refused.status(), &page)
 }
 
 fn mark(is_active: bool, is_failing: bool) -> StatusMark {
@@ -160,7 +165,7 @@ fn mark(is_active: bool, is_failing: bool) -> StatusMark {
     }
 }
 
-fn row(delivery: DeliveryView, asked: &Sent, shell: &Shell) -> Row {
+fn row(delivery: DeliveryView, asked: &Sent) -> Row {
     let id = delivery.id.to_string();
     let is_open = asked.get("open") == id;
     let (icon, tone) = match delivery.status {
@@ -180,32 +185,18 @@ fn row(delivery: DeliveryView, asked: &Sent, shell: &Shell) -> Row {
     if !is_open {
         query.append_pair("open", &id);
     }
-    let opened = is_open.then(|| Exchange {
-        url: delivery.url.clone(),
-        request: delivery.request.clone(),
-        status: delivery.response_status,
-        response: delivery.response.clone().filter(|text| !text.is_empty()),
-        error: delivery.error.clone(),
-        last: delivery.last_attempt_at.map(|at| shell.when(&at)),
-    });
     Row {
         href: format!("?{}#d-{id}", query.finish()),
-        when: shell.when(&delivery.created_at),
-        event: delivery.event.as_str().to_owned(),
-        number: delivery.event_id.map(words::thousands),
         mark: StatusMark { word: "", icon, tone },
         answer,
-        took: delivery.duration_ms.map(words::short_span),
-        tries: format!("{} of {}", delivery.attempts, RETRY_AFTER_SECONDS.len() + 1),
-        next: delivery.next_attempt_at.map(|at| shell.when(&at)),
-        id,
-        opened,
+        is_open,
+        delivery,
     }
 }
 
 /// `GET /app/{agent}/webhooks`
 async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
-    show(&hub, &viewer, Told::default(), None).await
+    show(&hub, &viewer, Refused::default(), None).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -238,12 +229,9 @@ async fn change(State(hub): State<Hub>, form: Form<Viewer, Settings>) -> Page {
     };
     match changing.await {
         Ok(_) => Ok(saved(&viewer, "saved")),
-        Err(error) => show(&hub, &viewer, Told::refused("settings", error, sent)?, Some(chosen)).await,
+        Err(error) => show(&hub, &viewer, Refused::new("settings", error, sent)?, Some(chosen)).await,
     }
 }
-
-#[derive(Debug, Deserialize)]
-struct Nothing {}
 
 /// `POST /app/{agent}/webhooks/remove`
 async fn remove(State(hub): State<Hub>, form: Form<Viewer, Nothing>) -> Page {
@@ -271,7 +259,7 @@ async fn replay(
 async fn replay_failed(State(hub): State<Hub>, form: Form<Viewer, Nothing>) -> Page {
     match webhooks::replay_failed(&hub, &form.by.caller).await {
         Ok(_) => Ok(saved(&form.by, "replayed-all")),
-        Err(error) => show(&hub, &form.by, Told::refused("send", error, form.sent)?, None).await,
+        Err(error) => show(&hub, &form.by, Refused::new("send", error, form.sent)?, None).await,
     }
 }
 
@@ -284,7 +272,7 @@ async fn done(
 ) -> Page {
     match outcome {
         Ok(_) => Ok(saved(viewer, word)),
-        Err(error) => show(hub, viewer, Told::refused("send", error, sent)?, None).await,
+        Err(error) => show(hub, viewer, Refused::new("send", error, sent)?, None).await,
     }
 }
 

@@ -60,27 +60,79 @@ impl When {
         let iso = at.to_string();
         let exact = format!("{} UTC", iso.replace('T', " ").trim_end_matches('Z'));
         let clock = iso.get(11..19).unwrap_or_default().to_owned();
-        let ms = now.ms_since(at);
-        let relative = match (span(ms.abs()), ms) {
-            (None, _) => "now".to_owned(),
-            (Some(span), 0..) => format!("{span} ago"),
-            (Some(span), _) => format!("in {span}"),
-        };
-        Self { iso, exact, relative, clock }
+        Self { relative: relative(at, now), iso, exact, clock }
     }
 }
 
-/// A span of time in its largest unit; none for less than ten seconds, which is "now".
-pub(crate) fn span(ms: i64) -> Option<String> {
-    let seconds = ms / 1_000;
-    let text = match seconds {
-        ..10 => return None,
-        10..60 => format!("{seconds} s"),
-        60..3_600 => format!("{} min", seconds / 60),
-        3_600..172_800 => format!("{} h", seconds / 3_600),
-        _ => format!("{} days", seconds / 86_400),
-    };
-    Some(text)
+const SECOND: i64 = 1_000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// How long ago, or in how long. `times.js` has the same rule; both are tested with the same table.
+pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
+    let ms = now.ms_since(at).abs();
+    if ms < 10 * SECOND {
+        return "just now".to_owned();
+    }
+    if ms >= 30 * DAY {
+        return date(at);
+    }
+    // Steps of ten seconds: a text that changes every second draws the eye.
+    let shown = if ms < MINUTE { ms - ms % (10 * SECOND) } else { ms };
+    if at > now { format!("in {}", span(shown)) } else { format!("{} ago", span(shown)) }
+}
+
+/// The day of a moment: "3 May 2026".
+fn date(at: Timestamp) -> String {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sept", "Oct", "Nov", "Dec"];
+    let iso = at.to_string();
+    let part = |range: std::ops::Range<usize>| iso.get(range).and_then(|text| text.parse::<usize>().ok());
+    let month = part(5..7).and_then(|month| MONTHS.get(month.saturating_sub(1)));
+    match (iso.get(..4), month, part(8..10)) {
+        (Some(year), Some(month), Some(day)) => format!("{day} {month} {year}"),
+        _ => iso,
+    }
+}
+
+/// A span of time in its largest unit.
+pub(crate) fn span(ms: i64) -> String {
+    match ms {
+        ..MINUTE => format!("{} s", ms / SECOND),
+        MINUTE..HOUR => format!("{} min", ms / MINUTE),
+        HOUR..DAY => format!("{} h", ms / HOUR),
+        _ => format!("{} d", ms / DAY),
+    }
+}
+
+/// What is left of a time: "2 h 5 min", "11 min", "1:59". `times.js` counts it down.
+pub(crate) fn left(ms: i64) -> String {
+    match ms.max(0) {
+        0 => "0:00".to_owned(),
+        ms @ ..120_000 => {
+            let seconds = (ms + SECOND - 1) / SECOND;
+            format!("{}:{:02}", seconds / 60, seconds % 60)
+        }
+        ms @ HOUR..DAY => format!("{} {} min", span(ms), ms % HOUR / MINUTE),
+        ms => span(ms),
+    }
+}
+
+/// Text as HTML shows it, also within an attribute.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => html.push_str("&#38;"),
+            '<' => html.push_str("&#60;"),
+            '>' => html.push_str("&#62;"),
+            '"' => html.push_str("&#34;"),
+            '\'' => html.push_str("&#39;"),
+            _ => html.push(c),
+        }
+    }
+    html
 }
 
 /// A short span, exact to a tenth of a second: "0.4 s".
@@ -88,7 +140,7 @@ pub(crate) fn short_span(ms: i64) -> String {
     match ms {
         ..1_000 => format!("{ms} ms"),
         1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-        _ => span(ms).unwrap_or_default(),
+        _ => span(ms),
     }
 }
 
@@ -202,12 +254,25 @@ mod tests {
         assert_eq!(size(1_250_000), "1.2 MB");
         assert_eq!(short_span(1_640), "1.6 s");
         let now = Timestamp(1_800_000_000_000);
-        assert_eq!(When::new(now.plus_seconds(-130), now).relative, "2 min ago");
-        assert_eq!(When::new(now.plus_seconds(130), now).relative, "in 2 min");
-        assert_eq!(When::new(now, now).relative, "now");
         assert_eq!((length(2_040), length(8)), ("2.0 s".to_owned(), "8 ms".to_owned()));
         assert_eq!(length(4 * 60_000 + 59_999), "4 min");
         assert_eq!((length(3_600_000), length(4_800_000)), ("1 h".to_owned(), "1 h 20 min".to_owned()));
+    }
+
+    #[test]
+    fn times_are_told_as_the_script_tells_them() {
+        let table: serde_json::Value =
+            serde_json::from_str(include_str!("../../../../cli/tests/browser/times.json")).unwrap();
+        let now = Timestamp(table["now"].as_i64().unwrap());
+        for (kind, tell) in [
+            ("relative", (|ms, now| relative(now, Timestamp(now.0 + ms))) as fn(i64, Timestamp) -> String),
+            ("left", |ms, _| left(ms)),
+        ] {
+            for (ms, text) in table[kind].as_object().unwrap() {
+                assert_eq!(tell(ms.parse().unwrap(), now), text.as_str().unwrap(), "{kind} {ms}");
+            }
+        }
+        assert_eq!(escaped("<a href='\"'>&</a>"), "&#60;a href=&#39;&#34;&#39;&#62;&#38;&#60;/a&#62;");
     }
 
     #[test]

@@ -178,3 +178,31 @@ async fn encrypted_content_is_a_sealed_box(#[values(Db::Sqlite)] db: Db) {
     let ana = Person::sign_in(&pair.hub, &pair.ana).await;
     ana.get("/tasks/sealed-1").await.has("data-own").has("It is encrypted for Bob only.");
 }
+
+#[tokio::test]
+async fn a_usual_reason_is_chosen_with_a_touch() {
+    let (_hub, ada, bob, person) = gate(Db::Sqlite).await;
+    for (fields, said) in [
+        (&[("usual", "wrong-agent")][..], "Wrong agent"),
+        (&[("usual", "more-detail"), ("reason", "Which clients?")], "Needs more detail. Which clients?"),
+        (&[("reason", "Only words")], "Only words"),
+    ] {
+        let task = ada.task(&bob).await;
+        person.get("/approvals").await.has("value=\"wrong-agent\"").has("Not now");
+        let done = person.post(&format!("/approvals/{task}/reject"), fields).await;
+        person.done(&done, "rejected");
+        assert_eq!(ada.view(&task).await["statusReason"], *said);
+    }
+    // What is too long together is refused, and what was typed stays.
+    let task = ada.task(&bob).await;
+    let long = "x".repeat(990);
+    let refused = person
+        .post(&format!("/approvals/{task}/reject"), &[("usual", "more-detail"), ("reason", &long)])
+        .await;
+    assert_eq!(refused.status, 400);
+    refused.has(&long).has("The reason");
+    let refused = person.post(&format!("/tasks/{task}/reject"), &[("usual", "explode")]).await;
+    assert_eq!(refused.status, 400);
+    person.done(&person.post(&format!("/tasks/{task}/reject"), &[("usual", "not-now")]).await, "rejected");
+    assert_eq!(ada.view(&task).await["statusReason"], "Not now");
+}

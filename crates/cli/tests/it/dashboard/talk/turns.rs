@@ -150,7 +150,7 @@ async fn agents_of_the_same_browser_are_yours() {
 
 #[tokio::test]
 async fn what_is_typed_outlives_the_session() {
-    let (_hub, ada, bob, at_ada, _) = table(Db::Sqlite).await;
+    let (hub, ada, bob, at_ada, _) = table(Db::Sqlite).await;
     let task = ada.task(&bob).await;
     let nobody = Person { cookie: "x=y".into(), ..at_ada.clone() };
     let fields = [("csrf", "0"), ("content", "a long <answer>"), ("key", "tdm_secret")];
@@ -158,6 +158,27 @@ async fn what_is_typed_outlives_the_session() {
     assert_eq!(ended.status, 401);
     ended.has("a long &#60;answer&#62;</textarea>").has("Nothing was sent.").lacks("tdm_secret");
     assert_eq!(ada.get(&format!("/tasks/{task}/messages")).await.ok(200), json!([]));
+    // It goes through the sign-in, also if the key is wrong at first, and is sent by a press of a button.
+    let hidden = |page: &str, name: &str| crate::dashboard::hidden(page, name).replace("&#38;", "&");
+    let (form, packed) = (hidden(&ended.html, "form"), hidden(&ended.html, "fields"));
+    let door = crate::dashboard::Person::stranger(&hub);
+    let wrong = [("key", "tdm_wrong"), ("form", &*form), ("fields", &*packed)];
+    let again = crate::dashboard::text(&door.post("/app/sign-in", &wrong).await);
+    assert_eq!((hidden(&again, "form"), hidden(&again, "fields")), (form.clone(), packed.clone()));
+    let right = [("key", &*ada.key), ("form", &*form), ("fields", &*packed)];
+    let reply = door.post("/app/sign-in", &right).await;
+    let offered = crate::dashboard::text(&reply);
+    assert!(
+        offered.contains("Nothing was sent yet.") && offered.contains("a long &#60;answer&#62;</textarea>")
+    );
+    let back = crate::dashboard::Person::with_cookie_of(&hub, &reply);
+    let csrf = hidden(&offered, "csrf");
+    let sent = back.post(&form, &[("csrf", &*csrf), ("content", "a long <answer>")]).await;
+    assert_eq!(sent.status, 303, "{}", crate::dashboard::text(&sent));
+    assert_eq!(ada.get(&format!("/tasks/{task}/messages")).await.ok(200)[0]["content"], "a long <answer>");
+    // A sign-in leads to no form of another site.
+    let foreign = [("key", &*ada.key), ("form", "//evil.example/app/"), ("fields", "content=x")];
+    assert_eq!(door.post("/app/sign-in", &foreign).await.status, 303);
 }
 
 #[rstest]

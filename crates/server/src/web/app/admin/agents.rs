@@ -11,15 +11,14 @@ use tandem_core::credits::Usd;
 use tandem_hub::ops::{admin, parse_id};
 use tandem_hub::{Error, Hub};
 
-use super::super::words::{self, When};
-use super::super::{Form, Operator, Page, Shell, html, redirect};
+use super::super::people::Party;
+use super::super::words::When;
+use super::super::{Form, Operator, Page, Shell, filters, html, redirect};
 use super::next_page;
 use crate::http::Query;
 
 struct AgentRow {
-    id: String,
-    name: String,
-    initial: String,
+    party: Party,
     is_suspended: bool,
     is_online: bool,
     reach: &'static str,
@@ -56,7 +55,7 @@ async fn agents_page(
 ) -> Page {
     let shell = Shell::of_operator(hub, operator, "/agents").await?;
     let listed = admin::agents(hub, query).await?;
-    let rows = listed.items.into_iter().map(|agent| agent_row(agent, &shell)).collect();
+    let rows = listed.items.iter().map(|agent| agent_row(agent, &shell)).collect();
     let status = error.as_ref().map_or(200, |error| error.status);
     let page = AgentsPage {
         rows,
@@ -67,10 +66,9 @@ async fn agents_page(
     html(StatusCode::from_u16(status).unwrap_or_default(), &page)
 }
 
-fn agent_row(agent: AdminAgent, shell: &Shell) -> AgentRow {
+fn agent_row(agent: &AdminAgent, shell: &Shell) -> AgentRow {
     AgentRow {
-        initial: words::initials(agent.name.as_str()),
-        id: agent.id.to_string(),
+        party: Party::new(&agent.id, agent.name.as_str(), shell),
         is_suspended: agent.suspended,
         is_online: agent.online,
         reach: agent.reach.as_str(),
@@ -78,7 +76,6 @@ fn agent_row(agent: AdminAgent, shell: &Shell) -> AgentRow {
         registered: shell.when(&agent.created_at),
         credits: dollars(agent.credits),
         costs_credits: agent.costs_credits,
-        name: agent.name.into(),
     }
 }
 

@@ -2,6 +2,9 @@
 //! `/admin` show none.
 
 mod agents;
+mod overview;
+
+use std::collections::HashMap;
 
 use askama::Template;
 use axum::Router;
@@ -9,18 +12,21 @@ use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::routing::{get, post};
 use serde_json::Value;
-use tandem_api::admin::{AdminEventsQuery, Overview};
+use tandem_api::admin::AdminEventsQuery;
 use tandem_api::tasks::PageQuery;
+use tandem_core::webhooks::State as Delivered;
+use tandem_core::{AgentId, Approval, Status};
 use tandem_hub::Hub;
 use tandem_hub::ops::admin;
 
-use super::words::{self, When, thousands};
-use super::{Operator, Page, Shell, html};
+use super::people::Party;
+use super::words::{self, StatusMark, When, thousands};
+use super::{Operator, Page, Shell, filters, html};
 use crate::http::Query;
 
 pub(crate) fn routes() -> Router<Hub> {
     Router::new()
-        .route("/app/admin", get(overview))
+        .route("/app/admin", get(overview::page))
         .route("/app/admin/agents", get(agents::list))
         .route("/app/admin/agents/{id}", post(agents::change))
         .route("/app/admin/tasks", get(tasks))
@@ -42,129 +48,80 @@ impl Fact {
     }
 }
 
-/// One status with its number and the share of the largest.
-struct Bar {
-    mark: words::StatusMark,
-    number: String,
-    percent: i64,
-}
-
-#[derive(Template)]
-#[template(path = "app/admin.html")]
-struct OverviewPage {
-    shell: Shell,
-    agents: String,
-    online: String,
-    open_tasks: String,
-    messages: String,
-    events: String,
-    bars: Vec<Bar>,
-    /// Why the hub is not ready, if it is not.
-    trouble: Option<String>,
-    health: Vec<Fact>,
-    limits: Vec<Fact>,
-    counted: When,
-}
-
-async fn overview(State(hub): State<Hub>, operator: Operator) -> Page {
-    let shell = Shell::of_operator(&hub, &operator, "").await?;
-    let found = admin::overview(&hub).await?;
-    let trouble = admin::check_ready(&hub).await.err().map(|error| error.to_string());
-    let number = |status: tandem_core::Status| found.tasks.get(status.as_str()).copied().unwrap_or(0);
-    let live = tandem_core::Status::ALL.into_iter().filter(|status| status.is_live());
-    let largest = tandem_core::Status::ALL.into_iter().map(number).max().unwrap_or(0).max(1);
-    let bar = |status: tandem_core::Status| Bar {
-        mark: words::status(status, None),
-        number: thousands(number(status)),
-        percent: number(status) * 100 / largest,
-    };
-    let page = OverviewPage {
-        agents: thousands(found.agents),
-        online: thousands(i64::try_from(found.agents_online).unwrap_or(i64::MAX)),
-        open_tasks: thousands(live.map(number).sum()),
-        messages: thousands(found.messages),
-        events: thousands(found.events),
-        bars: tandem_core::Status::ALL.into_iter().map(bar).collect(),
-        health: health(&found, &shell),
-        limits: limits(&hub),
-        counted: shell.when(&found.counted_at),
-        trouble,
-        shell,
-    };
-    html(StatusCode::OK, &page)
-}
-
-fn health(found: &Overview, shell: &Shell) -> Vec<Fact> {
-    let figure = |name: &str| {
-        thousands(i64::try_from(found.store.get(name).copied().unwrap_or(0)).unwrap_or(i64::MAX))
-    };
-    vec![
-        Fact::new("Version", found.version.as_str()),
-        Fact::new("Database", found.database.as_str()),
-        Fact::new("Started", shell.when(&found.started_at).relative),
-        Fact::new("Open sockets", found.open_sockets.to_string()),
-        Fact::new("Open event streams", found.open_streams.to_string()),
-        Fact::new("Connections of agents", thousands(found.connections)),
-        Fact::new("Writes", figure("writes")),
-        Fact::new("Reads", figure("reads")),
-    ]
-}
-
-fn limits(hub: &Hub) -> Vec<Fact> {
-    let config = &hub.config;
-    let per_minute = |limit: u32| if limit == 0 { "off".to_owned() } else { format!("{limit} per minute") };
-    vec![
-        Fact::new("Requests of an agent", per_minute(config.rate_limit_max)),
-        Fact::new("Registrations of an address", per_minute(config.rate_limit_register_max)),
-        Fact::new("Directory searches", per_minute(config.rate_limit_discover_max)),
-        Fact::new("Messages on a task", per_minute(config.max_messages_per_minute)),
-        Fact::new("Memory for clients", format!("{} MB", config.memory_budget_mb)),
-    ]
-}
-
-struct Cell {
-    text: String,
-    when: Option<When>,
-    is_code: bool,
+/// A cell of a table.
+enum Cell {
+    Text(String),
+    Code(String),
+    Time(When),
+    Agent(Box<Party>),
+    Mark(StatusMark),
+    Empty,
 }
 
 impl Cell {
-    fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), when: None, is_code: false }
+    fn text(text: impl ToString) -> Self {
+        Self::Text(text.to_string())
     }
     fn code(text: impl ToString) -> Self {
-        Self { text: text.to_string(), when: None, is_code: true }
+        Self::Code(text.to_string())
     }
-    fn when(when: When) -> Self {
-        Self { text: String::new(), when: Some(when), is_code: false }
+}
+
+/// The names of agents, for tables that have their ids.
+struct Names<'a> {
+    found: HashMap<AgentId, String>,
+    shell: &'a Shell,
+}
+
+impl<'a> Names<'a> {
+    async fn of(hub: &Hub, shell: &'a Shell, ids: Vec<AgentId>) -> Result<Self, tandem_hub::Error> {
+        Ok(Self { found: admin::names(hub, ids).await?, shell })
     }
+
+    fn cell(&self, agent: &AgentId) -> Cell {
+        let name = self.found.get(agent).map_or("deleted agent", String::as_str);
+        Cell::Agent(Box::new(Party::new(agent, name, self.shell)))
+    }
+}
+
+/// The mark of a task, as far as an operator may know what it waits for.
+fn task_mark(status: Status, approval: Option<Approval>, is_silent: bool) -> StatusMark {
+    if is_silent && status == Status::Working {
+        return StatusMark { word: "Stalled", icon: "warn", tone: "wait" };
+    }
+    words::status(status, approval)
 }
 
 #[derive(Template)]
 #[template(path = "app/admin-list.html")]
 struct ListPage {
-    shell: Shell,
     heading: &'static str,
     sub: &'static str,
     empty: &'static str,
     columns: &'static [&'static str],
     rows: Vec<Vec<Cell>>,
     next: Option<String>,
+    /// Whether the table changes while it is looked at.
+    is_live: bool,
+    shell: Shell,
 }
 
 async fn tasks(State(hub): State<Hub>, operator: Operator, Query(query): Query<PageQuery>, uri: Uri) -> Page {
     let shell = Shell::of_operator(&hub, &operator, "/tasks").await?;
     let listed = admin::tasks(&hub, query).await?;
-    let rows = listed.items.into_iter().map(|task| {
+    let parties =
+        |task: &tandem_api::admin::AdminTask| [task.initiator_agent_id.clone(), task.target_agent_id.clone()];
+    let names = Names::of(&hub, &shell, listed.items.iter().flat_map(parties).collect()).await?;
+    let rows = listed.items.iter().map(|task| {
         vec![
             Cell::code(&task.id),
-            Cell::text(words::status(task.status, None).word),
-            Cell::code(&task.initiator_agent_id),
-            Cell::code(&task.target_agent_id),
+            Cell::Mark(words::status(task.status, None)),
+            names.cell(&task.initiator_agent_id),
+            names.cell(&task.target_agent_id),
             Cell::text(thousands(task.message_count)),
-            Cell::text(task.attempt.to_string()),
+            Cell::text(task.attempt),
             Cell::text(if task.encrypted { "yes" } else { "no" }),
-            Cell::when(shell.when(&task.created_at)),
+            Cell::Time(shell.when(&task.created_at)),
         ]
     });
     let page = ListPage {
@@ -174,7 +131,8 @@ async fn tasks(State(hub): State<Hub>, operator: Operator, Query(query): Query<P
         columns: &["Task", "Status", "From", "To", "Messages", "Attempt", "Encrypted", "Created"],
         rows: rows.collect(),
         next: next_page(&uri, listed.next.as_deref()),
-        shell,
+        is_live: true,
+        shell: shell.clone(),
     };
     html(StatusCode::OK, &page)
 }
@@ -187,15 +145,17 @@ async fn events(
 ) -> Page {
     let shell = Shell::of_operator(&hub, &operator, "/events").await?;
     let listed = admin::events(&hub, query).await?;
-    let or_none = |id: Option<String>| Cell::code(id.unwrap_or_default());
-    let rows = listed.items.into_iter().map(|event| {
+    let agents =
+        listed.items.iter().flat_map(|event| [Some(event.agent_id.clone()), event.from_agent_id.clone()]);
+    let names = Names::of(&hub, &shell, agents.flatten().collect()).await?;
+    let rows = listed.items.iter().map(|event| {
         vec![
-            Cell::code(&event.agent_id),
-            Cell::text(event.id.to_string()),
+            names.cell(&event.agent_id),
+            Cell::text(event.id),
             Cell::text(event.kind.as_str()),
-            or_none(event.task_id.map(|id| id.to_string())),
-            or_none(event.from_agent_id.map(|id| id.to_string())),
-            Cell::when(shell.when(&event.created_at)),
+            event.task_id.as_ref().map_or(Cell::Empty, Cell::code),
+            event.from_agent_id.as_ref().map_or_else(|| Cell::text("the hub"), |from| names.cell(from)),
+            Cell::Time(shell.when(&event.created_at)),
         ]
     });
     let page = ListPage {
@@ -205,7 +165,8 @@ async fn events(
         columns: &["Log of", "Number", "Type", "Task", "Caused by", "Written"],
         rows: rows.collect(),
         next: next_page(&uri, listed.next.as_deref()),
-        shell,
+        is_live: true,
+        shell: shell.clone(),
     };
     html(StatusCode::OK, &page)
 }
@@ -218,15 +179,17 @@ async fn deliveries(
 ) -> Page {
     let shell = Shell::of_operator(&hub, &operator, "/deliveries").await?;
     let listed = admin::deliveries(&hub, query).await?;
-    let rows = listed.items.into_iter().map(|delivery| {
+    let agents = listed.items.iter().map(|delivery| delivery.agent_id.clone());
+    let names = Names::of(&hub, &shell, agents.collect()).await?;
+    let rows = listed.items.iter().map(|delivery| {
         vec![
-            Cell::code(&delivery.agent_id),
+            names.cell(&delivery.agent_id),
             Cell::text(delivery.event.as_str()),
-            Cell::text(delivery.state.as_str()),
-            Cell::text(delivery.attempts.to_string()),
-            Cell::text(delivery.answer_status.map_or_else(String::new, |status| status.to_string())),
-            delivery.next_attempt_at.map_or_else(|| Cell::text(""), |at| Cell::when(shell.when(&at))),
-            Cell::when(shell.when(&delivery.created_at)),
+            Cell::Mark(delivery_mark(delivery.state, delivery.attempts)),
+            Cell::text(delivery.attempts),
+            delivery.answer_status.map_or(Cell::Empty, Cell::text),
+            delivery.next_attempt_at.map_or(Cell::Empty, |at| Cell::Time(shell.when(&at))),
+            Cell::Time(shell.when(&delivery.created_at)),
         ]
     });
     let page = ListPage {
@@ -236,9 +199,19 @@ async fn deliveries(
         columns: &["Agent", "Event", "State", "Attempts", "Answer", "Next try", "Created"],
         rows: rows.collect(),
         next: next_page(&uri, listed.next.as_deref()),
-        shell,
+        is_live: true,
+        shell: shell.clone(),
     };
     html(StatusCode::OK, &page)
+}
+
+fn delivery_mark(state: Delivered, attempts: i64) -> StatusMark {
+    match state {
+        Delivered::Delivered => StatusMark { word: "Delivered", icon: "status-completed", tone: "good" },
+        Delivered::Pending if attempts == 0 => StatusMark { word: "Waits", icon: "clock", tone: "plain" },
+        Delivered::Pending => StatusMark { word: "Tried again", icon: "redo", tone: "wait" },
+        Delivered::Failed => StatusMark { word: "Failed", icon: "status-failed", tone: "bad" },
+    }
 }
 
 async fn settings(State(hub): State<Hub>, operator: Operator) -> Page {
@@ -259,9 +232,10 @@ async fn settings(State(hub): State<Hub>, operator: Operator) -> Page {
         columns: &["Setting", "Value"],
         rows: settings
             .into_iter()
-            .map(|(name, value)| vec![Cell::code(name), Cell::text(shown(value))])
+            .map(|(name, value)| vec![Cell::Code(name), Cell::Text(shown(value))])
             .collect(),
         next: None,
+        is_live: false,
         shell,
     };
     html(StatusCode::OK, &page)

@@ -1,19 +1,20 @@
 //! Decisions at the gate. Whoever comes too late learns what happened.
 
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use serde::Deserialize;
 use tandem_api::connections::PatchConnection;
 use tandem_api::error::Code;
 use tandem_api::tasks::{ApproveTask, WithReason};
-use tandem_core::text::Reason;
+use tandem_app::Invalid;
+use tandem_core::text::{Reason, Unfit};
 use tandem_core::{Approval, ConnectionId, Rule, Status, TaskId, Timestamp};
 use tandem_hub::ops::{approvals, connections, parse_id, tasks};
 use tandem_hub::{Caller, Error, Hub};
 
+use super::super::refused::Refused;
+use super::super::words;
 use super::super::{Form, Page, Viewer, redirect};
-use super::super::{told, words};
-use super::{Show, Typed};
+use super::Show;
 
 /// A decision that came too late.
 #[derive(Debug)]
@@ -24,11 +25,53 @@ pub(super) struct Late {
     pub(super) more: String,
 }
 
+/// The usual reasons of a rejection, to be chosen with a touch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum UsualReason {
+    MoreDetail,
+    WrongAgent,
+    NotNow,
+}
+
+impl UsualReason {
+    pub(crate) const ALL: [Self; 3] = [Self::MoreDetail, Self::WrongAgent, Self::NotNow];
+
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::MoreDetail => "more-detail",
+            Self::WrongAgent => "wrong-agent",
+            Self::NotNow => "not-now",
+        }
+    }
+
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::MoreDetail => "Needs more detail",
+            Self::WrongAgent => "Wrong agent",
+            Self::NotNow => "Not now",
+        }
+    }
+
+    /// What was chosen and what was typed, as one reason.
+    pub(crate) fn with(chosen: Option<Self>, typed: Option<Reason>) -> Result<Option<Reason>, Error> {
+        let Some(chosen) = chosen else { return Ok(typed) };
+        let text = match typed {
+            None => chosen.words().to_owned(),
+            Some(typed) => format!("{}. {}", chosen.words(), typed.as_str()),
+        };
+        let unfit = |unfit: Unfit| Invalid::field("reason", unfit.to_string());
+        Ok(Some(Reason::try_from(text).map_err(unfit)?))
+    }
+}
+
 /// A decision at the gate.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Decision {
     reason: Option<Reason>,
+    /// One of the usual reasons.
+    usual: Option<UsualReason>,
     /// The owner's words for its own agent.
     note: Option<Reason>,
     /// The version of the task that the person saw. If its terms have changed since, the decision is not theirs.
@@ -72,14 +115,19 @@ async fn decide(hub: &Hub, task: &str, form: Form<Viewer, Decision>, is_approval
     let task: TaskId = parse_id(task, "task")?;
     let (viewer, sent) = (&form.by, &form.sent);
     let decided = match form.fields {
-        Ok(Decision { reason, note, seen }) => {
+        Ok(Decision { reason, usual, note, seen }) => {
             let caller = Caller { if_match: seen.map(|version| vec![version]), ..viewer.caller.clone() };
             if is_approval {
                 let body = ApproveTask { note, expected_status: None };
                 approvals::approve(hub, &caller, &task, body).await.map(|_| "approved")
             } else {
-                let body = WithReason { reason, expected_status: None };
-                approvals::reject(hub, &caller, &task, body).await.map(|_| "rejected")
+                match UsualReason::with(usual, reason) {
+                    Ok(reason) => {
+                        let body = WithReason { reason, expected_status: None };
+                        approvals::reject(hub, &caller, &task, body).await.map(|_| "rejected")
+                    }
+                    Err(error) => Err(error),
+                }
             }
         }
         Err(error) => Err(error),
@@ -98,14 +146,12 @@ async fn decide(hub: &Hub, task: &str, form: Form<Viewer, Decision>, is_approval
     if matches!(error.code(), Code::Unauthorized | Code::Suspended) {
         return Err(error.into());
     }
-    let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let is_late =
         matches!(error.code(), Code::InvalidState | Code::Conflict | Code::NotFound | Code::TaskTerminal);
     let late = if is_late { Some(late(hub, viewer, &task).await?) } else { None };
-    let error = late.is_none().then(|| told::sentence(&error));
-    let text = |name: &str| sent.get(name).to_owned();
-    let typed = Some(Typed { task: task.to_string(), reason: text("reason"), note: text("note") });
-    Show { late, error, typed, ..Show::new(hub, viewer) }.render(status).await
+    // What was typed stays also where the decision came too late.
+    let refused = Refused::about(task.to_string(), &error, sent.clone());
+    Show { late, refused, ..Show::new(hub, viewer) }.render().await
 }
 
 /// What happened to a task before the person's decision.
@@ -180,8 +226,8 @@ pub(super) async fn rule(State(hub): State<Hub>, form: Form<Viewer, SetRule>) ->
         Ok(_) => Ok(redirect(&format!("/app/{}/approvals?done=rule", viewer.caller.agent))),
         Err(error) if error.code() == Code::Unauthorized => Err(error.into()),
         Err(error) => {
-            let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            Show { error: Some(told::sentence(&error)), ..Show::new(&hub, viewer) }.render(status).await
+            let refused = Refused::about("rule", &error, form.sent);
+            Show { refused, ..Show::new(&hub, viewer) }.render().await
         }
     }
 }

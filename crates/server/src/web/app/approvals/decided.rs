@@ -14,8 +14,8 @@ use tandem_hub::{Error, Hub, Listed};
 
 use super::super::people::Party;
 use super::super::session::Sent;
-use super::super::words::{self, When};
-use super::super::{Page, PageError, Section, Shell, Viewer, html};
+use super::super::words::{self, StatusMark};
+use super::super::{Page, PageError, Section, Shell, Viewer, filters, html};
 
 /// Decisions on a page.
 const PAGE: i64 = 50;
@@ -29,88 +29,60 @@ const HASH_SHOWN: usize = 8;
 const PERIODS: [(&str, &str, i64); 4] =
     [("30", "Last 30 days", 30), ("1", "Last 24 hours", 1), ("7", "Last 7 days", 7), ("all", "All", 0)];
 
-#[derive(Debug)]
+/// A decision of the list.
 struct Row {
-    id: String,
-    when: When,
-    verdict: Verdict,
-    /// The word, the icon and the tone of the decision.
-    word: &'static str,
-    icon: &'static str,
-    tone: &'static str,
-    title: String,
-    note: Option<String>,
+    decision: DecisionView,
     sender: Party,
-    href: String,
-    who: &'static str,
-    device: String,
-    session: Option<String>,
-    address: Option<String>,
-    version: i64,
-    files: i64,
-    attempt: i64,
-    hash: String,
 }
 
 impl Row {
-    fn new(decision: &DecisionView, shell: &Shell) -> Self {
-        let (word, icon, tone) = match (decision.verdict, &decision.note) {
+    fn new(decision: DecisionView, shell: &Shell) -> Self {
+        let name = decision.sender_agent_name.as_str();
+        Self { sender: Party::new(&decision.sender_agent_id, name, shell), decision }
+    }
+
+    fn mark(&self) -> StatusMark {
+        let (word, icon, tone) = match (self.decision.verdict, &self.decision.note) {
             (Verdict::Approved, Some(_)) => ("Approved, note", "note", "good"),
             (Verdict::Approved, None) => ("Approved", "check", "good"),
             (Verdict::Rejected, _) => ("Rejected", "status-rejected", "bad"),
             (Verdict::Expired, _) => ("Expired", "status-expired", "bad"),
         };
-        let (who, device) = match decision.way {
-            Some(Way::Page) => ("You", decision.device.as_ref().map_or("a browser", |text| text.as_str())),
+        StatusMark { word, icon, tone }
+    }
+
+    /// Who decided, and by what.
+    fn by(&self) -> (&str, &str) {
+        let device = self.decision.device.as_ref().map_or("a browser", |text| text.as_str());
+        match self.decision.way {
+            Some(Way::Page) => ("You", device),
             Some(Way::Rest) => ("Your agent", "by the API"),
             Some(Way::Mcp) => ("Your agent", "by MCP"),
             None => ("Nobody", "in time"),
-        };
-        let text = |text: &tandem_api::text::HubText| text.as_str().to_owned();
-        Self {
-            id: format!("{}-{}", decision.task_id, decision.attempt),
-            when: shell.when(&decision.decided_at),
-            verdict: decision.verdict,
-            word,
-            icon,
-            tone,
-            title: decision.title.as_str().to_owned(),
-            note: decision.note.as_ref().map(|note| note.as_str().to_owned()),
-            sender: Party::new(&decision.sender_agent_id, decision.sender_agent_name.as_str(), shell),
-            href: format!("{}/tasks/{}", shell.base, decision.task_id),
-            who,
-            device: device.to_owned(),
-            session: decision.session.as_ref().map(text),
-            address: decision.address.as_ref().map(text),
-            version: decision.version,
-            files: decision.files,
-            attempt: decision.attempt,
-            hash: decision.content_sha256.as_str().to_owned(),
         }
     }
 
     fn short_hash(&self) -> &str {
-        self.hash.get(..HASH_SHOWN).unwrap_or(&self.hash)
+        let hash = self.decision.content_sha256.as_str();
+        hash.get(..HASH_SHOWN).unwrap_or(hash)
     }
 
     fn is_late(&self) -> bool {
-        self.verdict == Verdict::Expired
+        self.decision.verdict == Verdict::Expired
     }
 }
 
-struct Choice {
-    value: &'static str,
-    word: &'static str,
-    is_chosen: bool,
-}
+/// The choices of a decision.
+const VERDICTS: [(&str, &str); 4] =
+    [("", "Any decision"), ("approved", "Approved"), ("rejected", "Rejected"), ("expired", "Expired")];
 
 #[derive(Template)]
 #[template(path = "app/decided.html")]
 struct DecidedPage {
     shell: Shell,
     rows: Vec<Row>,
-    periods: Vec<Choice>,
-    verdicts: Vec<Choice>,
+    since: &'static str,
+    verdict: &'static str,
     text: String,
     /// The filter, for the files and for older decisions.
     query: String,
@@ -181,19 +153,10 @@ pub(super) async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
     let search = asked.search(&hub);
     let found = decisions::list(&hub, &viewer.caller, search, asked.cursor.as_deref(), PAGE).await?;
     let query = asked.query();
-    let verdicts =
-        [("", "Any decision"), ("approved", "Approved"), ("rejected", "Rejected"), ("expired", "Expired")];
-    let chosen = asked.verdict.map_or("", Verdict::as_str);
     let template = DecidedPage {
-        rows: found.items.iter().map(|decision| Row::new(decision, &shell)).collect(),
-        periods: PERIODS
-            .iter()
-            .map(|(value, word, _)| Choice { value, word, is_chosen: *value == asked.period.0 })
-            .collect(),
-        verdicts: verdicts
-            .iter()
-            .map(|(value, word)| Choice { value, word, is_chosen: *value == chosen })
-            .collect(),
+        rows: found.items.into_iter().map(|decision| Row::new(decision, &shell)).collect(),
+        since: asked.period.0,
+        verdict: asked.verdict.map_or("", Verdict::as_str),
         text: asked.text.as_ref().map_or_else(String::new, |text| text.as_str().to_owned()),
         older: found.next.map(|cursor| {
             let place: String =

@@ -1,12 +1,11 @@
 //! Approvals: who asks, do I know the key, what do they want, how long have I got?
 
-mod decide;
+pub(super) mod decide;
 mod decided;
 
 use askama::Template;
 use axum::Router;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::routing::{get, post};
 use tandem_api::tasks::{PageQuery, TaskView};
 use tandem_core::files::File;
@@ -18,11 +17,12 @@ use self::decide::Late;
 use super::copy::Copied;
 use super::markdown::{self, Budget, Excerpt};
 use super::people::Party;
+use super::refused::Refused;
 use super::session::Sent;
 use super::thread::facts::{self, Key};
 use super::thread::items::{FileLink, SealedBox, sealed_description};
 use super::words::{self, When};
-use super::{Page, Section, Shell, Viewer, html, html_aside};
+use super::{Page, Section, Shell, Viewer, filters, html, html_aside};
 
 /// Cards on one page.
 const CARDS_MAX: i64 = 10;
@@ -139,7 +139,7 @@ fn rule_word(rule: Option<Rule>) -> &'static str {
 
 /// `GET /app/{agent}/approvals`
 async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
-    Show::new(&hub, &viewer).render(StatusCode::OK).await
+    Show::new(&hub, &viewer).render().await
 }
 
 /// The page with what a form left behind.
@@ -147,25 +147,15 @@ struct Show<'a> {
     hub: &'a Hub,
     viewer: &'a Viewer,
     late: Option<Late>,
-    error: Option<String>,
-    /// What was typed into a form that was refused.
-    typed: Option<Typed>,
-}
-
-/// What a person typed about a task.
-#[derive(Debug)]
-struct Typed {
-    task: String,
-    reason: String,
-    note: String,
+    refused: Refused,
 }
 
 impl<'a> Show<'a> {
     fn new(hub: &'a Hub, viewer: &'a Viewer) -> Self {
-        Self { hub, viewer, late: None, error: None, typed: None }
+        Self { hub, viewer, late: None, refused: Refused::default() }
     }
 
-    async fn render(self, status: StatusCode) -> Page {
+    async fn render(self) -> Page {
         let shell = Shell::of(self.hub, self.viewer, Section::Approvals).await?;
         let sent = self.viewer.browser.query();
         let cursor = sent.given("cursor");
@@ -173,13 +163,13 @@ impl<'a> Show<'a> {
         let query = PageQuery { limit: Some(CARDS_MAX), cursor };
         let queue = approvals::queue(self.hub, &self.viewer.caller, query, paging::LIST).await?;
         let me = self.viewer.caller.agent.clone();
-        let Self { late, error, typed, .. } = self;
+        let Self { late, refused, .. } = self;
         // After a decision the next one may have been decided by somebody else: then the first one is shown.
-        let asked = typed.as_ref().map(|typed| typed.task.clone()).or_else(|| sent.given("task"));
+        let asked = refused.form_of_task().or_else(|| sent.given("task"));
         let is_after = late.is_some() || sent.given("done").is_some();
         html_aside(move || {
             let mut budget = Budget::of_a_page();
-            let card = |request: &Request| card(request, typed.as_ref(), &me, &shell, &mut budget);
+            let card = |request: &Request| card(request, &refused, &me, &shell, &mut budget);
             let mut cards: Vec<Card> = queue.requests.items.iter().map(card).collect();
             let base = format!("{}/approvals", shell.base);
             let place = asked.as_ref().and_then(|asked| cards.iter().position(|card| card.id == *asked));
@@ -201,8 +191,8 @@ impl<'a> Show<'a> {
                 decided: queue.decided.iter().map(|task| decided(task, &shell)).collect(),
                 default_word: default_word(queue.default_rule),
                 keys: keys(&queue, &me, &shell),
+                error: refused.sentence().filter(|_| late.is_none()).map(str::to_owned),
                 late,
-                error,
                 waiting: words::count(
                     shell.me.as_ref().map_or(0, |me| me.held()),
                     tandem_app::tasks::COUNTED_MAX,
@@ -212,7 +202,7 @@ impl<'a> Show<'a> {
                 cards,
                 shell,
             };
-            html(status, &template)
+            html(refused.status(), &template)
         })
         .await
     }
@@ -245,13 +235,12 @@ fn link(cards: &mut [Card], base: &str, current: Option<usize>) {
     }
 }
 
-fn card(request: &Request, typed: Option<&Typed>, me: &AgentId, shell: &Shell, budget: &mut Budget) -> Card {
+fn card(request: &Request, refused: &Refused, me: &AgentId, shell: &Shell, budget: &mut Budget) -> Card {
     let (task, sender) = (&request.task, &request.sender);
     let id = task.id.to_string();
     let pem = sender.agent.as_ref().and_then(|agent| agent.public_key.as_deref());
     let connection = sender.connection.as_ref();
     let rule = connection.and_then(|connection| connection.approval);
-    let typed = typed.filter(|typed| typed.task == id);
     let wish = match &task.description {
         None => Wish::Nothing,
         Some(text) if task.encrypted => Wish::Sealed(Box::new(sealed_description(task, me, text.as_str()))),
@@ -260,7 +249,7 @@ fn card(request: &Request, typed: Option<&Typed>, me: &AgentId, shell: &Shell, b
     Card {
         version: request.version,
         title: task.title.as_str().to_owned(),
-        sender: Party::initiator(task, shell),
+        sender: Party::initiator(task, shell).with_key(pem),
         target: Party::target(task, shell),
         fingerprint: pem.and_then(facts::fingerprint),
         has_key: pem.is_some(),
@@ -278,9 +267,9 @@ fn card(request: &Request, typed: Option<&Typed>, me: &AgentId, shell: &Shell, b
         wish,
         files: request.files.iter().map(|file| file_link(file, shell)).collect(),
         has_more_files: request.has_more_files,
-        reason: typed.map_or_else(String::new, |typed| typed.reason.clone()),
-        note: typed.map_or_else(String::new, |typed| typed.note.clone()),
-        is_open: typed.is_some_and(|typed| !typed.reason.is_empty()),
+        is_open: !refused.typed(&id, "reason", "").is_empty(),
+        reason: refused.typed(&id, "reason", "").to_owned(),
+        note: refused.typed(&id, "note", "").to_owned(),
         is_current: false,
         number: 0,
         here: String::new(),

@@ -31,7 +31,7 @@ pub(super) struct NeedRow {
 }
 
 impl NeedRow {
-    pub(super) fn of_task(need: &Need, shell: &Shell) -> Self {
+    pub(super) fn of_task(need: Need, shell: &Shell) -> Self {
         let task = &need.task;
         let (icon, tone, verb, since_word, button) = match need.kind {
             NeedKind::Approve => ("gate", "wait", "Approve or reject", "since", "Review"),

@@ -1,26 +1,31 @@
-//! The board: the same tasks in five columns. Cards are links; tasks are moved on their own pages.
+//! The board: the same tasks in columns by whose turn it is. Cards are links; tasks are moved on their own pages.
 
-use tandem_app::tasks::COUNTED_MAX;
+use std::collections::HashSet;
+
+use tandem_api::tasks::PartyRole;
 use tandem_core::Status;
-use tandem_hub::ops::needs::{self, Selection};
+use tandem_hub::ops::needs::{self, Followed, Selection};
 use tandem_hub::{Error, Hub};
 
-use super::filters::{Filters, Statuses};
-use super::row::TaskRow;
-use crate::web::app::words::{self, StatusMark};
+use super::filters::{Filters, OPEN, Statuses};
+use super::row::{Group, TaskRow};
 use crate::web::app::{Shell, Viewer};
 
 /// Cards in a column.
-const CARDS: i64 = 20;
+const CARDS: usize = 20;
+/// Tasks of each status that are looked at.
+const LOOKED_AT: i64 = 40;
 
 pub(super) struct Column {
     pub(super) id: &'static str,
     pub(super) word: &'static str,
-    pub(super) mark: StatusMark,
-    pub(super) count: String,
+    pub(super) icon: &'static str,
+    pub(super) tone: &'static str,
     pub(super) cards: Vec<TaskRow>,
-    /// The list of all tasks of the column, if there are more.
-    pub(super) all: Option<String>,
+    /// Whether there are more than were found.
+    pub(super) has_more: bool,
+    /// The list where the others are.
+    pub(super) all: String,
 }
 
 pub(super) async fn columns(
@@ -29,34 +34,65 @@ pub(super) async fn columns(
     shell: &Shell,
     filters: &Filters,
 ) -> Result<Vec<Column>, Error> {
+    let (open, is_cut) = open_tasks(hub, viewer, filters).await?;
+    let rows: Vec<TaskRow> = open.into_iter().map(|task| TaskRow::new(task, shell)).collect();
     let parts = [
-        ("submitted", "Submitted", Statuses::One(Status::Submitted), Status::Submitted),
-        ("working", "Working", Statuses::One(Status::Working), Status::Working),
-        ("waiting", "Waits for an answer", Statuses::Waiting, Status::InputRequired),
-        ("done", "Done", Statuses::One(Status::Completed), Status::Completed),
-        ("bad", "Ended badly", Statuses::Bad, Status::Failed),
+        (Group::YourTurn, "turn", "gate", "wait"),
+        (Group::Others, "others", "clock", "plain"),
+        (Group::InWork, "work", "status-working", "active"),
     ];
-    let mut columns = Vec::with_capacity(parts.len());
-    for (id, word, statuses, status) in parts {
+    let mut columns = Vec::with_capacity(parts.len() + 2);
+    for (group, id, icon, tone) in parts {
+        let of_group = rows.iter().filter(|row| row.group() == group);
+        let found = of_group.clone().count();
+        columns.push(Column {
+            id,
+            word: group.word(),
+            icon,
+            tone,
+            cards: of_group.take(CARDS).cloned().collect(),
+            has_more: found > CARDS || is_cut,
+            all: filters.in_statuses(Statuses::Open).href(&shell.base),
+        });
+    }
+    let ended = [
+        ("done", "Completed", Statuses::One(Status::Completed), "status-completed", "good"),
+        ("bad", "Ended badly", Statuses::Bad, "status-failed", "bad"),
+    ];
+    for (id, word, statuses, icon, tone) in ended {
         let selection = Selection { statuses: statuses.list(), cursor: None, ..filters.selection() };
-        let found = needs::tasks(hub, &viewer.caller, selection, CARDS).await?;
-        let all = found.next.map(|_| filters.in_statuses(statuses).href(&shell.base));
-        let count = match live_count(shell, filters, statuses) {
-            Some(count) => words::count(count, COUNTED_MAX),
-            None => format!("{}{}", found.items.len(), if all.is_some() { "+" } else { "" }),
-        };
-        let cards = found.items.iter().map(|task| TaskRow::new(task, shell)).collect();
-        columns.push(Column { id, word, mark: words::status(status, None), count, cards, all });
+        let limit = i64::try_from(CARDS).unwrap_or(LOOKED_AT);
+        let found = needs::tasks(hub, &viewer.caller, selection, limit).await?;
+        columns.push(Column {
+            id,
+            word,
+            icon,
+            tone,
+            has_more: found.next.is_some(),
+            all: filters.in_statuses(statuses).href(&shell.base),
+            cards: found.items.into_iter().map(|task| TaskRow::new(task, shell)).collect(),
+        });
     }
     Ok(columns)
 }
 
-/// How many live tasks there are; of ended ones and of those that a search finds, nobody counts all.
-fn live_count(shell: &Shell, filters: &Filters, statuses: Statuses) -> Option<i64> {
-    let me = shell.me.as_ref()?;
-    let list = statuses.list();
-    if filters.is_searched() || list.iter().any(|status| status.is_terminal()) {
-        return None;
+/// The newest open tasks of each status, and those that wait for the owner among older ones, newest first; and whether there
+/// are more.
+async fn open_tasks(hub: &Hub, viewer: &Viewer, filters: &Filters) -> Result<(Vec<Followed>, bool), Error> {
+    let of =
+        |statuses: &[Status]| Selection { statuses: statuses.to_vec(), cursor: None, ..filters.selection() };
+    let mut selections: Vec<Selection> = OPEN.iter().map(|status| of(&[*status])).collect();
+    // Held is what others sent.
+    if !matches!(filters.role, Some(PartyRole::Initiator)) {
+        selections.push(Selection { held: true, ..of(&[]) });
     }
-    Some(filters.count(me, statuses))
+    selections.push(Selection { stalled: true, ..of(&[Status::Working]) });
+    let (mut found, mut seen, mut is_cut) = (Vec::new(), HashSet::new(), false);
+    for selection in selections {
+        let listed = needs::tasks(hub, &viewer.caller, selection, LOOKED_AT).await?;
+        is_cut |= listed.next.is_some();
+        found.extend(listed.items.into_iter().filter(|task| seen.insert(task.task.id.clone())));
+    }
+    found.sort_by_key(|task| std::cmp::Reverse((task.task.created_at, task.task.id.clone())));
+    Ok((found, is_cut))
 }

@@ -14,7 +14,8 @@ use crate::http::unknown::UnknownNames;
 use crate::web::app::Viewer;
 
 /// Statuses that wait for somebody.
-const OPEN: [Status; 4] = [Status::Submitted, Status::Working, Status::InputRequired, Status::AuthRequired];
+pub(super) const OPEN: [Status; 4] =
+    [Status::Submitted, Status::Working, Status::InputRequired, Status::AuthRequired];
 /// Statuses of tasks that ended without a result.
 const BAD: [Status; 3] = [Status::Failed, Status::Rejected, Status::Expired];
 

@@ -6,7 +6,8 @@ use axum::http::StatusCode;
 use tandem_app::tasks::COUNTED_MAX;
 use tandem_core::Status;
 use tandem_hub::Hub;
-use tandem_hub::ops::needs;
+use tandem_hub::ops::figures;
+use tandem_hub::ops::needs::{self, Followed};
 use tandem_hub::ops::sign_ins::SignedIn;
 
 use super::board::{self, Column};
@@ -14,7 +15,7 @@ use super::filters::{Filters, Statuses};
 use super::row::{self, TaskRow};
 use super::{Choice, newest_connections};
 use crate::web::app::copy::Copied;
-use crate::web::app::{Page, Section, Shell, Viewer, html, words};
+use crate::web::app::{Page, Section, Shell, Viewer, filters, html, words};
 
 /// Tasks on a page.
 const PAGE: i64 = 50;
@@ -47,7 +48,7 @@ struct Group {
 fn grouped(rows: Vec<TaskRow>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for group in row::Group::ALL {
-        let rows: Vec<TaskRow> = rows.iter().filter(|row| row.group == group).cloned().collect();
+        let rows: Vec<TaskRow> = rows.iter().filter(|row| row.group() == group).cloned().collect();
         if !rows.is_empty() {
             groups.push(Group { word: group.word(), rows });
         }
@@ -97,8 +98,13 @@ pub(super) async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
         page.columns = board::columns(&hub, &viewer, &page.shell, &page.filters).await?;
     } else {
         let found = needs::tasks(&hub, &viewer.caller, page.filters.selection(), PAGE).await?;
-        let rows: Vec<TaskRow> = found.items.iter().map(|task| TaskRow::new(task, &page.shell)).collect();
-        page.groups = grouped(rows);
+        let ids = found.items.iter().map(|task| task.task.id.clone()).collect();
+        let pasts = figures::pasts(&hub, &viewer.caller, ids).await?;
+        let row = |task: Followed| {
+            let past = pasts.get(&task.task.id);
+            TaskRow::new(task, &page.shell).with_life(past, page.shell.now)
+        };
+        page.groups = grouped(found.items.into_iter().map(row).collect());
         let base = &page.shell.base;
         page.older = found.next.map(|cursor| page.filters.at_cursor(Some(cursor)).href(base));
         page.newest = page.filters.cursor.as_ref().map(|_| page.filters.at_cursor(None).href(base));

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use axum::extract::State;
-use axum::http::StatusCode;
 use serde_json::json;
 use tandem_api::error::Code;
 use tandem_api::tasks::{CreateTask, PageQuery};
@@ -15,8 +14,9 @@ use super::{Choice, newest_connections};
 use crate::http::explain;
 use crate::http::unknown::UnknownNames;
 use crate::web::app::copy::Copied;
+use crate::web::app::refused::Refused;
 use crate::web::app::session::Sent;
-use crate::web::app::{Form, Page, Section, Shell, Viewer, html, redirect};
+use crate::web::app::{Form, Page, Section, Shell, Viewer, filters, html, redirect};
 
 /// Members of networks to choose from.
 const PEERS_MAX: i64 = 100;
@@ -38,11 +38,7 @@ struct NewPage {
     /// Members of networks, by the name of the network.
     members: Vec<(String, Vec<Choice>)>,
     has_more_peers: bool,
-    sent: Sent,
-    /// What is wrong, by field.
-    errors: BTreeMap<String, String>,
-    /// What is wrong with all of it.
-    failure: Option<String>,
+    refused: Refused,
     copied: Copied,
     shell: Shell,
 }
@@ -50,22 +46,22 @@ struct NewPage {
 impl NewPage {
     /// What was typed.
     fn value(&self, field: &str) -> &str {
-        self.sent.get(field)
+        self.refused.value(field)
     }
 
     fn error(&self, field: &str) -> Option<&str> {
-        self.errors.get(field).map(String::as_str)
+        self.refused.field(field)
     }
 
     /// The fold with the limits opens by itself when something in it is wrong.
     fn has_error_in_limits(&self) -> bool {
         ["leaseSeconds", "checkInSeconds", "maxMessages", "onStall", "maxAttempts"]
             .iter()
-            .any(|field| self.errors.contains_key(*field))
+            .any(|field| self.refused.field(field).is_some())
     }
 
     fn is_chosen(&self, field: &str, value: &str) -> bool {
-        self.sent.get(field) == value
+        self.refused.value(field) == value
     }
 
     fn has_receivers(&self) -> bool {
@@ -77,7 +73,7 @@ impl NewPage {
 pub(super) async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
     let query = viewer.browser.target.split_once('?').map_or("", |(_, query)| query);
     let sent = Sent::parse(query.as_bytes());
-    show(&hub, &viewer, sent, StatusCode::OK, BTreeMap::new(), None).await
+    show(&hub, &viewer, Refused::filled(sent)).await
 }
 
 /// `POST /app/{agent}/new-task`
@@ -85,7 +81,7 @@ pub(super) async fn submit(State(hub): State<Hub>, form: Form<Viewer, BTreeMap<S
     let (viewer, sent) = (form.by, form.sent);
     let task = match read(&sent) {
         Ok(task) => task,
-        Err(errors) => return show(&hub, &viewer, sent, StatusCode::BAD_REQUEST, errors, None).await,
+        Err(errors) => return show(&hub, &viewer, Refused::fields(errors, None, 400, sent)).await,
     };
     let done = if task.draft == Some(true) { "draft" } else { "created" };
     match tasks::create(&hub, &viewer.caller, task).await {
@@ -95,9 +91,9 @@ pub(super) async fn submit(State(hub): State<Hub>, form: Form<Viewer, BTreeMap<S
         }
         Err(error) if error.is_internal() => Err(error.into()),
         Err(error) => {
-            let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::BAD_REQUEST);
-            let (errors, failure) = explained(error);
-            show(&hub, &viewer, sent, status, errors, failure).await
+            let status = error.status;
+            let (errors, failure) = explained(&sent, error);
+            show(&hub, &viewer, Refused::fields(errors, failure, status, sent)).await
         }
     }
 }
@@ -136,7 +132,7 @@ fn read(sent: &Sent) -> Result<CreateTask, BTreeMap<String, String>> {
         Ok(_) => Err(errors),
         Err(invalid) => {
             for (field, why) in invalid.0 {
-                let why = sentence(&field, &why.join("; "));
+                let why = sentence(sent, &field, &why.join("; "));
                 errors.entry(field).or_insert(why);
             }
             Err(errors)
@@ -163,19 +159,22 @@ fn seconds(text: &str) -> Option<String> {
 }
 
 /// Operations say what is wrong as the end of a sentence that begins with the field.
-fn sentence(field: &str, why: &str) -> String {
-    match (field, why) {
-        (TARGET, "is required") => "Choose who gets the task.".to_owned(),
-        ("title", "is required") => "Say what is to be done, in one line.".to_owned(),
+fn sentence(sent: &Sent, field: &str, why: &str) -> String {
+    match field {
+        TARGET if sent.given("to").or_else(|| sent.given("other")).is_none() => {
+            "Choose who gets the task.".to_owned()
+        }
+        "title" if sent.given("title").is_none() => "Say what is to be done, in one line.".to_owned(),
         _ => format!("This {why}."),
     }
 }
 
 /// What an operation refused, by field, or as one sentence.
-fn explained(error: Error) -> (BTreeMap<String, String>, Option<String>) {
+fn explained(sent: &Sent, error: Error) -> (BTreeMap<String, String>, Option<String>) {
     match (error.code(), &error.body.details) {
         (_, Some(details)) => {
-            let errors = details.iter().map(|(field, why)| (field.clone(), sentence(field, &why.join("; "))));
+            let errors =
+                details.iter().map(|(field, why)| (field.clone(), sentence(sent, field, &why.join("; "))));
             (errors.collect(), None)
         }
         (Code::NotConnected | Code::NotFound, None) => {
@@ -185,23 +184,17 @@ fn explained(error: Error) -> (BTreeMap<String, String>, Option<String>) {
     }
 }
 
-async fn show(
-    hub: &Hub,
-    viewer: &Viewer,
-    sent: Sent,
-    status: StatusCode,
-    errors: BTreeMap<String, String>,
-    failure: Option<String>,
-) -> Page {
+async fn show(hub: &Hub, viewer: &Viewer, refused: Refused) -> Page {
     let shell = Shell::of(hub, viewer, Section::Tasks).await?;
     let connections = newest_connections(hub, viewer).await?;
-    let chosen = sent.get("to");
+    let chosen = refused.value("to").to_owned();
+    let chosen = chosen.as_str();
     let peers = connections.items.iter().map(|one| Choice::of(one, chosen)).collect();
     let members = members(hub, viewer, chosen).await?;
     let copied = example(hub);
     let has_more_peers = connections.next.is_some();
-    let page = NewPage { peers, members, has_more_peers, sent, errors, failure, copied, shell };
-    html(status, &page)
+    let page = NewPage { peers, members, has_more_peers, refused, copied, shell };
+    html(page.refused.status(), &page)
 }
 
 /// The members of the agent's first networks.

@@ -1,12 +1,16 @@
 //! A task as lists, the board and Home show it.
 
+use std::ops::Deref;
+
 use tandem_api::tasks::TaskView;
 use tandem_core::tasks::Priority;
 use tandem_core::{Role, Status, Timestamp, Waits};
+use tandem_hub::ops::figures::Past;
 use tandem_hub::ops::needs::Followed;
 
 use crate::web::app::Shell;
 use crate::web::app::people::Party;
+use crate::web::app::thread::mini_life::MiniLife;
 use crate::web::app::words::{self, StatusMark, When};
 
 /// Less than this is little time.
@@ -36,8 +40,7 @@ pub(crate) struct Left {
 impl Left {
     pub(crate) fn new(until: Timestamp, shell: &Shell) -> Self {
         let ms = until.ms_since(shell.now);
-        let text = words::span(ms.max(0)).unwrap_or_else(|| "seconds".to_owned());
-        Self { when: shell.when(&until), text, is_soon: ms < SOON_MS }
+        Self { when: shell.when(&until), text: words::left(ms), is_soon: ms < SOON_MS }
     }
 }
 
@@ -78,60 +81,70 @@ impl Group {
     }
 }
 
+/// A task as lists show it: the task itself, and what its standing means for the reader.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskRow {
+    followed: Followed,
     pub(crate) href: String,
-    pub(crate) title: String,
-    pub(crate) mark: StatusMark,
     /// What the status means for the reader, in a few words.
     pub(crate) reason: String,
-    /// `amber` if it waits for the reader or is silent, `red` if it ended badly.
-    pub(crate) edge: &'static str,
-    pub(crate) group: Group,
     pub(crate) from: Party,
     pub(crate) to: Party,
     /// None for drafts and ended tasks.
     pub(crate) delivery: Option<DeliveryMark>,
-    /// What became of it, if there is no delivery to show.
-    pub(crate) outcome: String,
-    pub(crate) created: When,
     pub(crate) expires: Option<Left>,
-    pub(crate) unread: i64,
-    /// Priority and attempt, where they are not the usual ones.
-    pub(crate) notes: String,
-    pub(crate) is_encrypted: bool,
+    /// Where its time went, on pages that show it.
+    pub(crate) life: Option<MiniLife>,
 }
 
-impl TaskRow {
-    pub(crate) fn new(followed: &Followed, shell: &Shell) -> Self {
-        let task = &followed.task;
-        let waits = task.status == Status::Submitted;
-        let delivery = task.status.is_live().then(|| delivery(task, shell.now));
-        let outcome = if delivery.is_none() { outcome(task) } else { String::new() };
-        Self {
-            href: format!("{}/tasks/{}", shell.base, task.id),
-            title: task.title.as_str().to_owned(),
-            mark: words::mark(task.status, followed.waits),
-            reason: reason(followed, shell),
-            edge: edge(followed),
-            group: Group::of(followed),
-            from: Party::initiator(task, shell),
-            to: Party::target(task, shell),
-            delivery,
-            outcome,
-            created: shell.when(&task.created_at),
-            expires: task.expires_at.filter(|_| waits).map(|at| Left::new(at, shell)),
-            unread: task.unread_count,
-            notes: notes(task),
-            is_encrypted: task.encrypted,
-        }
+impl Deref for TaskRow {
+    type Target = Followed;
+    fn deref(&self) -> &Followed {
+        &self.followed
     }
 }
 
 impl TaskRow {
-    /// Whether the board says the status, because the column does not.
-    pub(crate) fn shows_status(&self) -> bool {
-        !self.edge.is_empty() || matches!(self.group, Group::YourTurn | Group::Others)
+    pub(crate) fn new(followed: Followed, shell: &Shell) -> Self {
+        let task = &followed.task;
+        let waits = task.status == Status::Submitted;
+        Self {
+            href: format!("{}/tasks/{}", shell.base, task.id),
+            reason: reason(&followed, shell),
+            from: Party::initiator(task, shell),
+            to: Party::target(task, shell),
+            delivery: task.status.is_live().then(|| delivery(task, shell.now)),
+            expires: task.expires_at.filter(|_| waits).map(|at| Left::new(at, shell)),
+            life: None,
+            followed,
+        }
+    }
+
+    pub(crate) fn with_life(self, past: Option<&Past>, now: Timestamp) -> Self {
+        Self { life: past.map(|past| MiniLife::of(&self.followed, past, now)), ..self }
+    }
+
+    pub(crate) fn mark(&self) -> StatusMark {
+        words::mark(self.task.status, self.waits)
+    }
+
+    pub(crate) fn group(&self) -> Group {
+        Group::of(self)
+    }
+
+    /// `amber` if it waits for the reader or is silent, `red` if it ended badly.
+    pub(crate) fn edge(&self) -> &'static str {
+        edge(self)
+    }
+
+    /// What the status means for the reader, or what became of a task that is not on its way.
+    pub(crate) fn fact(&self) -> String {
+        if self.delivery.is_some() { self.reason.clone() } else { outcome(&self.task) }
+    }
+
+    /// Priority and attempt, where they are not the usual ones.
+    pub(crate) fn notes(&self) -> String {
+        notes(&self.task)
     }
 }
 

@@ -4,7 +4,6 @@
 use std::str::FromStr as _;
 
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
 use serde::Deserialize;
 use tandem_api::error::Code;
 use tandem_api::messages::SendMessage;
@@ -19,13 +18,14 @@ use tandem_hub::ops::threads::{ThreadPage, ThreadQuery};
 use tandem_hub::ops::{approvals, messages, parse_id, receipts, tasks};
 use tandem_hub::{Caller, Error, Hub};
 
+use super::super::approvals::decide::UsualReason;
+use super::super::refused::Refused;
 use super::super::session::Sent;
+use super::super::words;
 use super::super::{Form, Page, Shell, Viewer, redirect};
-use super::super::{told, words};
+use super::Show;
 use super::action::TaskAction;
-use super::actions::Typed;
 use super::facts::Author;
-use super::{Failure, Show};
 use crate::http::files::form;
 
 /// The fields of all forms of the page.
@@ -35,6 +35,8 @@ pub(super) struct Fields {
     content: Option<Body>,
     outcome: Option<ReplyOutcome>,
     reason: Option<Reason>,
+    /// One of the usual reasons of a rejection.
+    usual: Option<UsualReason>,
     note: Option<Reason>,
     expected_status: Option<Status>,
     target_agent_id: Option<Alias>,
@@ -72,21 +74,10 @@ pub(super) async fn submit(
         (Ok(()), Some(TaskAction::Delete)) => Ok(redirect(&format!("{base}?done=deleted"))),
         (Ok(()), Some(action)) => Ok(redirect(&format!("{base}/{task}?done={}", action.done()))),
         (Ok(()), None) => Err(Error::internal().into()),
-        (Err(error), _) => show_again(&hub, viewer, &task, typed(known, sent), error).await,
-    }
-}
-
-/// What was typed, to be shown again.
-fn typed(action: Option<TaskAction>, sent: &Sent) -> Typed {
-    let text = |name: &str| sent.get(name).to_owned();
-    Typed {
-        action,
-        content: text("content"),
-        outcome: text("outcome"),
-        reason: text("reason"),
-        note: text("note"),
-        target: text("targetAgentId"),
-        max_messages: text("maxMessages"),
+        (Err(error), known) => {
+            let form = known.map_or(action, TaskAction::id);
+            show_again(&hub, viewer, &task, (form, sent.clone()), error).await
+        }
     }
 }
 
@@ -135,7 +126,8 @@ async fn act(
             approvals::approve(hub, caller, task, body).await.map(drop)
         }
         TaskAction::Reject => {
-            let body = WithReason { reason: fields.reason, expected_status };
+            let reason = UsualReason::with(fields.usual, fields.reason)?;
+            let body = WithReason { reason, expected_status };
             approvals::reject(hub, caller, task, body).await.map(drop)
         }
         TaskAction::Retry => tasks::retry(hub, caller, task, RetryTask { expected_status }).await.map(drop),
@@ -179,12 +171,18 @@ pub(super) async fn upload(
     match Box::pin(uploaded).await {
         Ok(_) => Ok(redirect(&format!("/app/{}/tasks/{task}?done=attached", viewer.caller.agent))),
         Err(error) if matches!(error.code(), Code::ForeignOrigin | Code::Unauthorized) => Err(error.into()),
-        Err(error) => show_again(&hub, &viewer, &task, Typed::default(), error).await,
+        Err(error) => show_again(&hub, &viewer, &task, ("file".to_owned(), Sent::default()), error).await,
     }
 }
 
 /// The page after a refusal: what happened, and what was typed.
-async fn show_again(hub: &Hub, viewer: &Viewer, task: &TaskId, typed: Typed, error: Error) -> Page {
+async fn show_again(
+    hub: &Hub,
+    viewer: &Viewer,
+    task: &TaskId,
+    (form, sent): (String, Sent),
+    error: Error,
+) -> Page {
     if matches!(error.code(), Code::NotFound | Code::Unauthorized | Code::Suspended) {
         // The task may have been deleted, or given to another agent.
         return Err(error.into());
@@ -192,12 +190,9 @@ async fn show_again(hub: &Hub, viewer: &Viewer, task: &TaskId, typed: Typed, err
     let Ok(show) = Show::load(hub, viewer, task, ThreadQuery::default()).await else {
         return Err(error.into());
     };
-    let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let failure = Failure {
-        headline: what_happened(hub, &show.shell, &show.thread, &error),
-        sentence: told::sentence(&error),
-    };
-    Show { failure: Some(failure), typed, ..show }.render(status).await
+    let headline = what_happened(hub, &show.shell, &show.thread, &error);
+    let refused = Refused::about(form, &error, sent).because(headline);
+    Show { refused, ..show }.render().await
 }
 
 /// Who was faster, if somebody was.

@@ -62,6 +62,71 @@ impl From<Refusal> for Obstacle {
     }
 }
 
+/// What an action is on the page.
+#[derive(Debug)]
+struct Row {
+    action: TaskAction,
+    path: &'static str,
+    word: &'static str,
+    icon: &'static str,
+    asks: Asks,
+    rank: Rank,
+    done: &'static str,
+}
+
+const fn row(
+    action: TaskAction,
+    (path, word, icon): (&'static str, &'static str, &'static str),
+    (asks, rank): (Asks, Rank),
+    done: &'static str,
+) -> Row {
+    Row { action, path, word, icon, asks, rank, done }
+}
+
+/// Every action, in the order in which the page shows them.
+static ROWS: [Row; 23] = {
+    use Asks::{Budget, Consent, Note, Nothing, Reason, Target};
+    use Rank::{Composer, First, More};
+    use TaskAction as A;
+    [
+        row(A::Publish, ("publish", "Publish", "send"), (Nothing, First), "published"),
+        row(A::Approve, ("approve", "Approve", "check"), (Note, First), "approved"),
+        row(A::Accept, ("accept", "Accept result", "check"), (Nothing, First), "accepted"),
+        row(A::Ping, ("ping", "Ping", "horn"), (Nothing, First), "asked"),
+        row(A::Start, ("status", "Start work", "play"), (Nothing, First), "status"),
+        row(A::Reject, ("reject", "Reject", "status-rejected"), (Reason, First), "rejected"),
+        row(A::Retry, ("retry", "Retry", "redo"), (Nothing, First), "retried"),
+        row(A::Reopen, ("reopen", "Reopen", "redo"), (Nothing, First), "reopened"),
+        row(A::Reassign, ("reassign", "Reassign", "swap"), (Target, First), "reassigned"),
+        row(A::Cancel, ("cancel", "Cancel", "status-cancelled"), (Reason, First), "cancelled"),
+        set(Status::Working, "Set working", "play"),
+        set(Status::Completed, "Mark completed", "check"),
+        set(Status::InputRequired, "Ask for input", "status-input-required"),
+        set(Status::AuthRequired, "Ask for authorisation", "key"),
+        set(Status::Failed, "Mark failed", "status-failed"),
+        set(Status::Rejected, "Decline", "status-rejected"),
+        row(A::Budget, ("budget", "Raise budget", "up"), (Budget, More), "budget"),
+        row(A::Read, ("read", "Mark as read", "eye"), (Nothing, More), "read"),
+        row(A::Acknowledge, ("ack", "Acknowledge", "check"), (Nothing, More), "acknowledged"),
+        row(A::Delete, ("delete", "Delete", "x"), (Consent, More), "deleted"),
+        row(A::Message, ("message", "Write a message", "send"), (Nothing, Composer), "sent"),
+        row(A::Reply, ("reply", "Reply with the result", "check"), (Nothing, Composer), "replied"),
+        row(
+            A::DeleteMessage,
+            ("delete-message", "Delete a message", "x"),
+            (Consent, Composer),
+            "message-deleted",
+        ),
+    ]
+};
+
+/// A status that no page offers.
+static OTHER_STATUS: Row = set(Status::Draft, "Set status", "circle");
+
+const fn set(status: Status, word: &'static str, icon: &'static str) -> Row {
+    row(TaskAction::Set(status), ("status", word, icon), (Asks::Reason, Rank::More), "status")
+}
+
 /// What the owner sees and does first, and what is folded away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rank {
@@ -74,63 +139,47 @@ pub(crate) enum Rank {
 }
 
 impl TaskAction {
-    /// All that can be offered, in the order in which the page shows them.
-    pub(crate) const ALL: [Self; 23] = [
-        Self::Publish,
-        Self::Approve,
-        Self::Accept,
-        Self::Ping,
-        Self::Start,
-        Self::Reject,
-        Self::Retry,
-        Self::Reopen,
-        Self::Reassign,
-        Self::Cancel,
-        Self::Set(Status::Working),
-        Self::Set(Status::Completed),
-        Self::Set(Status::InputRequired),
-        Self::Set(Status::AuthRequired),
-        Self::Set(Status::Failed),
-        Self::Set(Status::Rejected),
-        Self::Budget,
-        Self::Read,
-        Self::Acknowledge,
-        Self::Delete,
-        Self::Message,
-        Self::Reply,
-        Self::DeleteMessage,
-    ];
-
     /// The action of a form, by the last part of its address and the status that it sends.
     pub(crate) fn of_form(path: &str, status: Option<Status>) -> Option<Self> {
         match (path, status) {
-            ("status", Some(status)) => Some(Self::Set(status)),
-            ("status", None) => None,
-            _ => Self::ALL.into_iter().find(|action| action.path() == path),
+            ("status", status) => status.map(Self::Set),
+            _ => ROWS.iter().map(|row| row.action).find(|action| action.path() == path),
         }
+    }
+
+    /// All that can be offered, in the order in which the page shows them.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        ROWS.iter().map(|row| row.action)
+    }
+
+    fn row(self) -> &'static Row {
+        ROWS.iter().find(|row| row.action == self).unwrap_or(&OTHER_STATUS)
     }
 
     /// The last part of the form's address.
     pub(crate) fn path(self) -> &'static str {
-        match self {
-            Self::Publish => "publish",
-            Self::Approve => "approve",
-            Self::Reject => "reject",
-            Self::Accept => "accept",
-            Self::Ping => "ping",
-            Self::Retry => "retry",
-            Self::Reopen => "reopen",
-            Self::Start | Self::Set(_) => "status",
-            Self::Reassign => "reassign",
-            Self::Cancel => "cancel",
-            Self::Budget => "budget",
-            Self::Read => "read",
-            Self::Acknowledge => "ack",
-            Self::Delete => "delete",
-            Self::Message => "message",
-            Self::Reply => "reply",
-            Self::DeleteMessage => "delete-message",
-        }
+        self.row().path
+    }
+
+    pub(crate) fn word(self) -> &'static str {
+        self.row().word
+    }
+
+    pub(crate) fn icon(self) -> &'static str {
+        self.row().icon
+    }
+
+    pub(crate) fn asks(self) -> Asks {
+        self.row().asks
+    }
+
+    pub(crate) fn rank(self) -> Rank {
+        self.row().rank
+    }
+
+    /// The word of the sentence that the next page shows.
+    pub(crate) fn done(self) -> &'static str {
+        self.row().done
     }
 
     /// The status that the form sends, if its address does not say.
@@ -150,66 +199,8 @@ impl TaskAction {
         }
     }
 
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Publish => "Publish",
-            Self::Approve => "Approve",
-            Self::Reject => "Reject",
-            Self::Accept => "Accept result",
-            Self::Ping => "Ping",
-            Self::Retry => "Retry",
-            Self::Reopen => "Reopen",
-            Self::Start => "Start work",
-            Self::Reassign => "Reassign",
-            Self::Cancel => "Cancel",
-            Self::Set(Status::Working) => "Set working",
-            Self::Set(Status::Completed) => "Mark completed",
-            Self::Set(Status::InputRequired) => "Ask for input",
-            Self::Set(Status::AuthRequired) => "Ask for authorisation",
-            Self::Set(Status::Failed) => "Mark failed",
-            Self::Set(Status::Rejected) => "Decline",
-            Self::Set(_) => "Set status",
-            Self::Budget => "Raise budget",
-            Self::Read => "Mark as read",
-            Self::Acknowledge => "Acknowledge",
-            Self::Delete => "Delete",
-            Self::Message => "Write a message",
-            Self::Reply => "Reply with the result",
-            Self::DeleteMessage => "Delete a message",
-        }
-    }
-
-    pub(crate) fn icon(self) -> &'static str {
-        match self {
-            Self::Publish | Self::Message => "send",
-            Self::Approve | Self::Accept | Self::Acknowledge | Self::Reply | Self::Set(Status::Completed) => {
-                "check"
-            }
-            Self::Ping => "horn",
-            Self::Retry | Self::Reopen => "redo",
-            Self::Start | Self::Set(Status::Working) => "play",
-            Self::Reassign => "swap",
-            Self::Reject | Self::Set(Status::Rejected) => "status-rejected",
-            Self::Cancel => "status-cancelled",
-            Self::Set(Status::InputRequired) => "status-input-required",
-            Self::Set(Status::AuthRequired) => "key",
-            Self::Set(Status::Failed) => "status-failed",
-            Self::Set(_) => "circle",
-            Self::Budget => "up",
-            Self::Read => "eye",
-            Self::Delete | Self::DeleteMessage => "x",
-        }
-    }
-
-    pub(crate) fn asks(self) -> Asks {
-        match self {
-            Self::Approve => Asks::Note,
-            Self::Reject | Self::Cancel | Self::Set(_) => Asks::Reason,
-            Self::Reassign => Asks::Target,
-            Self::Budget => Asks::Budget,
-            Self::Delete | Self::DeleteMessage => Asks::Consent,
-            _ => Asks::Nothing,
-        }
+    pub(crate) fn is_rejection(self) -> bool {
+        self == Self::Reject
     }
 
     /// Whether it takes something away.
@@ -220,37 +211,6 @@ impl TaskAction {
     /// Whether it is about what the person has read, so that it is refused if the task has changed since.
     pub(crate) fn is_decision(self) -> bool {
         matches!(self, Self::Approve | Self::Reject | Self::Accept | Self::Publish)
-    }
-
-    pub(crate) fn rank(self) -> Rank {
-        match self {
-            Self::Message | Self::Reply | Self::DeleteMessage => Rank::Composer,
-            Self::Set(_) | Self::Budget | Self::Read | Self::Acknowledge | Self::Delete => Rank::More,
-            _ => Rank::First,
-        }
-    }
-
-    /// The word of the sentence that the next page shows.
-    pub(crate) fn done(self) -> &'static str {
-        match self {
-            Self::Publish => "published",
-            Self::Approve => "approved",
-            Self::Reject => "rejected",
-            Self::Accept => "accepted",
-            Self::Ping => "asked",
-            Self::Retry => "retried",
-            Self::Reopen => "reopened",
-            Self::Start | Self::Set(_) => "status",
-            Self::Reassign => "reassigned",
-            Self::Cancel => "cancelled",
-            Self::Budget => "budget",
-            Self::Read => "read",
-            Self::Acknowledge => "acknowledged",
-            Self::Delete => "deleted",
-            Self::Message => "sent",
-            Self::Reply => "replied",
-            Self::DeleteMessage => "message-deleted",
-        }
     }
 
     /// The action that ends the turn of the person who looks at the task; none if it is not theirs.
@@ -368,7 +328,7 @@ mod tests {
     #[test]
     fn each_action_has_an_address_of_its_own() {
         let mut seen = std::collections::BTreeSet::new();
-        for action in TaskAction::ALL {
+        for action in TaskAction::all() {
             let found = TaskAction::of_form(action.path(), action.status());
             let expected =
                 if action == TaskAction::Start { TaskAction::Set(Status::Working) } else { action };

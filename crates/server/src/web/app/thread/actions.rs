@@ -8,44 +8,11 @@ use tandem_core::{Refusal, Role, Status};
 use tandem_hub::Hub;
 use tandem_hub::ops::threads::ThreadPage;
 
+use super::super::copy::Copied;
+use super::super::refused::Refused;
 use super::super::words;
 use super::action::{Asks, Obstacle, Rank, TaskAction};
-use super::commands::{self, Command};
-
-/// What was typed into a form that was refused.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Typed {
-    pub(crate) action: Option<TaskAction>,
-    pub(crate) content: String,
-    pub(crate) outcome: String,
-    pub(crate) reason: String,
-    pub(crate) note: String,
-    pub(crate) target: String,
-    pub(crate) max_messages: String,
-}
-
-impl Typed {
-    /// What was typed for the other party into the form of an action.
-    pub(crate) fn reason_of(&self, action: TaskAction) -> &str {
-        if self.is(action) { &self.reason } else { "" }
-    }
-
-    pub(crate) fn message(&self) -> &str {
-        if self.is(TaskAction::Message) { &self.content } else { "" }
-    }
-
-    pub(crate) fn result(&self) -> &str {
-        if self.is(TaskAction::Reply) { &self.content } else { "" }
-    }
-
-    pub(crate) fn is_reply(&self) -> bool {
-        self.is(TaskAction::Reply)
-    }
-
-    pub(crate) fn is(&self, action: TaskAction) -> bool {
-        self.action.is_some_and(|typed| typed == action || typed.id() == action.id())
-    }
-}
+use super::commands;
 
 /// An action that is possible now.
 #[derive(Debug)]
@@ -60,8 +27,9 @@ pub(crate) struct Action {
 }
 
 impl Action {
-    fn of(action: TaskAction, turn: Option<TaskAction>, typed: &Typed) -> Self {
-        Self { action, id: action.id(), is_primary: turn == Some(action), is_open: typed.is(action) }
+    fn of(action: TaskAction, turn: Option<TaskAction>, form: &Refused) -> Self {
+        let id = action.id();
+        Self { action, is_primary: turn == Some(action), is_open: form.is(&id), id }
     }
 
     pub(crate) fn class(&self) -> &'static str {
@@ -80,7 +48,7 @@ impl Action {
 
 /// An action that is not possible now.
 #[derive(Debug)]
-pub(crate) struct Refused {
+pub(crate) struct Impossible {
     pub(crate) id: String,
     pub(crate) word: &'static str,
     pub(crate) why: String,
@@ -91,7 +59,7 @@ pub(crate) struct Actions {
     /// The one filled button comes first. On a phone they stay in sight.
     pub(crate) first: Vec<Action>,
     pub(crate) more: Vec<Action>,
-    pub(crate) refused: Vec<Refused>,
+    pub(crate) impossible: Vec<Impossible>,
     /// Whether the composer ends the turn of the person.
     pub(crate) is_answer: bool,
     /// Why nothing can be written, if so.
@@ -103,24 +71,24 @@ pub(crate) struct Actions {
     pub(crate) expected: Status,
     pub(crate) seen: i64,
     pub(crate) max_messages: i64,
-    pub(crate) budget_suggested: i64,
-    pub(crate) commands: Vec<Command>,
+    pub(crate) budget_suggested: String,
+    pub(crate) commands: Vec<Copied>,
 }
 
 impl Actions {
-    pub(crate) fn of(hub: &Hub, thread: &ThreadPage, typed: &Typed) -> Self {
+    pub(crate) fn of(hub: &Hub, thread: &ThreadPage, form: &Refused) -> Self {
         let turn = TaskAction::of_turn(thread.waits, thread.role);
-        let (mut first, mut more, mut refused) = (Vec::new(), Vec::new(), Vec::new());
-        for action in TaskAction::ALL.into_iter().filter(|action| action.applies(thread)) {
+        let (mut first, mut more, mut impossible) = (Vec::new(), Vec::new(), Vec::new());
+        for action in TaskAction::all().filter(|action| action.applies(thread)) {
             match action.check(thread) {
-                Err(obstacle) => refused.push(Refused {
+                Err(obstacle) => impossible.push(Impossible {
                     id: action.id(),
                     word: action.word(),
                     why: why(obstacle, thread, action),
                 }),
-                Ok(()) if turn == Some(action) => first.insert(0, Action::of(action, turn, typed)),
-                Ok(()) if action.rank() == Rank::First => first.push(Action::of(action, turn, typed)),
-                Ok(()) => more.push(Action::of(action, turn, typed)),
+                Ok(()) if turn == Some(action) => first.insert(0, Action::of(action, turn, form)),
+                Ok(()) if action.rank() == Rank::First => first.push(Action::of(action, turn, form)),
+                Ok(()) => more.push(Action::of(action, turn, form)),
             }
         }
         let not = |action: TaskAction| action.check(thread).err().map(|why_not| why(why_not, thread, action));
@@ -137,11 +105,11 @@ impl Actions {
             no_reply: not(TaskAction::Reply),
             first,
             more,
-            refused,
+            impossible,
             expected: thread.task.status,
             seen: thread.version,
             max_messages: max,
-            budget_suggested: (max * 2).min(MaxMessages::max()),
+            budget_suggested: (max * 2).min(MaxMessages::max()).to_string(),
             commands: Vec::new(),
         };
         actions.commands = commands::of(hub, thread, &actions);

@@ -201,7 +201,7 @@ pub(crate) fn draw(spans: &[Span], role: Role, is_over: bool) -> Life {
     Life { rows: rows.collect(), ticks: ticks(whole), is_over }
 }
 
-fn looks(phase: Phase, role: Role, is_over: bool) -> (&'static str, &'static str, &'static str) {
+pub(super) fn looks(phase: Phase, role: Role, is_over: bool) -> (&'static str, &'static str, &'static str) {
     let is_initiator = role == Role::Initiator;
     match phase {
         Phase::Held if is_initiator => ("hub", "status-held", "Held at their gate"),
@@ -218,7 +218,7 @@ fn looks(phase: Phase, role: Role, is_over: bool) -> (&'static str, &'static str
 }
 
 /// A part of the whole with two digits behind the point.
-fn percent(part: i64, whole: i64) -> String {
+pub(super) fn percent(part: i64, whole: i64) -> String {
     let hundredths = part.saturating_mul(10_000) / whole.max(1);
     format!("{}.{:02}%", hundredths / 100, hundredths % 100)
 }

@@ -10,13 +10,13 @@ mod commands;
 pub(super) mod facts;
 pub(super) mod items;
 mod life;
+pub(super) mod mini_life;
 mod timeline;
 mod turn;
 
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
 use tandem_api::error::Code;
@@ -26,14 +26,15 @@ use tandem_hub::ops::threads::{self, ThreadPage, ThreadQuery};
 use tandem_hub::ops::{connections, parse_id};
 use tandem_hub::{Error, Hub, paging};
 
-use self::actions::{Actions, Typed};
+use self::actions::Actions;
 use self::facts::{Facts, Peer};
 use self::items::Item;
 use self::life::Life;
 use self::timeline::Line;
 use self::turn::Turn;
+use super::refused::Refused;
 use super::words::{self, StatusMark};
-use super::{Page, PageError, Section, Shell, Viewer, html, html_aside};
+use super::{Page, PageError, Section, Shell, Viewer, filters, html, html_aside};
 use crate::http::files;
 
 /// Agents to which a task can be given, on its page.
@@ -46,14 +47,6 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/app/{agent}/tasks/{task}/file", post(act::upload))
         .route("/app/{agent}/tasks/{task}/{action}", post(act::submit))
         .route("/app/{agent}/files/{file}", get(download))
-}
-
-/// Why a form was refused.
-#[derive(Debug, Default)]
-pub(super) struct Failure {
-    /// What happened in between, if that is why.
-    pub(super) headline: Option<String>,
-    pub(super) sentence: String,
 }
 
 #[derive(Template)]
@@ -77,8 +70,7 @@ struct ThreadTemplate {
     actions: Actions,
     targets: Vec<Peer>,
     has_more_targets: bool,
-    failure: Option<Failure>,
-    typed: Typed,
+    refused: Refused,
 }
 
 /// What a reader asked to see, in the query of the address.
@@ -114,7 +106,7 @@ async fn page(
     let task: TaskId = parse_id(&task, "task")?;
     let asked = Asked::parse(&viewer.browser.target);
     let show = Show::load(&hub, &viewer, &task, asked.query).await?;
-    Show { asked, ..show }.render(StatusCode::OK).await
+    Show { asked, ..show }.render().await
 }
 
 /// The page with everything that goes into it.
@@ -124,8 +116,7 @@ struct Show<'a> {
     shell: Shell,
     thread: ThreadPage,
     asked: Asked,
-    failure: Option<Failure>,
-    typed: Typed,
+    refused: Refused,
 }
 
 impl<'a> Show<'a> {
@@ -139,18 +130,18 @@ impl<'a> Show<'a> {
     ) -> Result<Self, Error> {
         let shell = Shell::of(hub, viewer, Section::Tasks).await?;
         let thread = threads::page(hub, &viewer.caller, task, query).await?;
-        let (asked, failure, typed) = Default::default();
-        Ok(Self { hub, viewer, shell, thread, asked, failure, typed })
+        let (asked, refused) = Default::default();
+        Ok(Self { hub, viewer, shell, thread, asked, refused })
     }
 
-    async fn render(self, status: StatusCode) -> Page {
-        let actions = Actions::of(self.hub, &self.thread, &self.typed);
+    async fn render(self) -> Page {
+        let actions = Actions::of(self.hub, &self.thread, &self.refused);
         let (targets, has_more_targets) = match actions.can_reassign() {
             true => self.targets().await?,
             false => (Vec::new(), false),
         };
         let me = self.viewer.caller.agent.clone();
-        let Self { shell, thread, asked, failure, typed, .. } = self;
+        let Self { shell, thread, asked, refused, .. } = self;
         html_aside(move || {
             let task = &thread.task;
             let history_end = thread.history_before + i64::try_from(thread.history.len()).unwrap_or(0);
@@ -172,12 +163,11 @@ impl<'a> Show<'a> {
                 actions,
                 targets,
                 has_more_targets,
-                failure,
-                typed,
+                refused,
                 path: format!("{}/tasks/{}", shell.base, task.id),
                 shell,
             };
-            html(status, &template)
+            html(template.refused.status(), &template)
         })
         .await
     }

@@ -59,7 +59,7 @@ pub(crate) fn lines(thread: &ThreadPage, shell: &Shell) -> Vec<Line> {
     timed.sort_by_key(|(at, _)| *at);
     let mut before: Option<Timestamp> = None;
     let named = timed.into_iter().map(|(at, line)| {
-        let gap = before.map(|before| at.ms_since(before)).filter(|ms| *ms >= GAP_MS).and_then(words::span);
+        let gap = before.map(|before| at.ms_since(before)).filter(|ms| *ms >= GAP_MS).map(words::length);
         before = Some(at);
         Line { gap, ..line }
     });

@@ -1,5 +1,7 @@
 //! A form that was refused: the page is shown again, with why and with what was typed.
 
+use std::collections::BTreeMap;
+
 use axum::http::StatusCode;
 use tandem_api::error::Code;
 use tandem_hub::{Error, Hub};
@@ -31,18 +33,23 @@ const FIELDS: &[(&str, &str)] = &[
     ("webhookUrl", "The URL"),
 ];
 
-/// What a page says about a form that was sent to it.
-#[derive(Debug, Default)]
-pub(crate) struct Told {
-    form: &'static str,
+/// What a page says about a form that was sent to it and refused. Without one it says nothing.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Refused {
+    /// The form, as its page calls it.
+    form: String,
+    /// What happened in between, if that is why.
+    pub(crate) headline: Option<String>,
     why: Option<String>,
+    /// What is wrong by field, on pages that say it beside the field.
+    fields: BTreeMap<String, String>,
     status: u16,
     sent: Sent,
 }
 
-impl Told {
+impl Refused {
     /// A refused form. An error that is not about its fields has a page of its own.
-    pub(crate) fn refused(form: &'static str, error: Error, sent: Sent) -> Result<Self, PageError> {
+    pub(crate) fn new(form: impl Into<String>, error: Error, sent: Sent) -> Result<Self, PageError> {
         if error.is_internal() || error.code() == Code::Unauthorized {
             return Err(error.into());
         }
@@ -50,13 +57,42 @@ impl Told {
     }
 
     /// A refused form, whatever the error is about.
-    pub(crate) fn about(form: &'static str, error: &Error, sent: Sent) -> Self {
-        Self { form, why: Some(sentence(error)), status: error.status, sent }
+    pub(crate) fn about(form: impl Into<String>, error: &Error, sent: Sent) -> Self {
+        let why = Some(sentence(error));
+        Self { form: form.into(), why, status: error.status, sent, ..Self::default() }
+    }
+
+    /// A form with what is wrong in each field, or with one sentence about all of it.
+    pub(crate) fn fields(
+        fields: BTreeMap<String, String>,
+        why: Option<String>,
+        status: u16,
+        sent: Sent,
+    ) -> Self {
+        Self { fields, why, status, sent, ..Self::default() }
+    }
+
+    /// A form that nobody has sent yet, filled in by the address of its page.
+    pub(crate) fn filled(sent: Sent) -> Self {
+        Self { sent, ..Self::default() }
+    }
+
+    /// The same with what happened in between.
+    pub(crate) fn because(self, headline: Option<String>) -> Self {
+        Self { headline, ..self }
     }
 
     pub(crate) fn status(&self) -> StatusCode {
-        let refused = StatusCode::from_u16(self.status).ok();
-        refused.filter(|_| self.why.is_some()).unwrap_or(StatusCode::OK)
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::OK)
+    }
+
+    /// Whether this form was refused.
+    pub(crate) fn is(&self, form: &str) -> bool {
+        self.form == form && self.why.is_some()
+    }
+
+    pub(crate) fn is_any(&self) -> bool {
+        self.why.is_some() || !self.fields.is_empty()
     }
 
     /// Why a form was refused.
@@ -64,22 +100,51 @@ impl Told {
         self.why.as_deref().filter(|_| self.form == form)
     }
 
+    /// The task that the refused form was about, where each task has its own.
+    pub(crate) fn form_of_task(&self) -> Option<String> {
+        self.why.is_some().then(|| self.form.clone())
+    }
+
+    /// Why whatever form it was is refused.
+    pub(crate) fn sentence(&self) -> Option<&str> {
+        self.why.as_deref()
+    }
+
+    /// What is wrong in a field.
+    pub(crate) fn field(&self, field: &str) -> Option<&str> {
+        self.fields.get(field).map(String::as_str)
+    }
+
+    pub(crate) fn fields_wrong(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// What was typed into a field of the page's only form.
+    pub(crate) fn value(&self, field: &str) -> &str {
+        self.sent.get(field)
+    }
+
     /// What stands in a field: what was typed into the refused form, else what is stored.
     pub(crate) fn typed<'t>(&'t self, form: &str, field: &str, stored: &'t str) -> &'t str {
-        if self.why(form).is_some() { self.sent.get(field) } else { stored }
+        if self.is(form) { self.sent.get(field) } else { stored }
     }
 
     /// Whether a box is ticked.
     pub(crate) fn ticked(&self, form: &str, field: &str, stored: bool) -> bool {
-        if self.why(form).is_some() { !self.sent.get(field).is_empty() } else { stored }
+        if self.is(form) { !self.sent.get(field).is_empty() } else { stored }
     }
 }
 
 /// The frame of a page that may show a refused form. Such a page has the address of the form, which cannot be fetched again:
 /// it stays live by the page that the form was on, or not at all if the browser does not tell.
-pub(crate) async fn frame(hub: &Hub, viewer: &Viewer, section: Section, told: &Told) -> Result<Shell, Error> {
+pub(crate) async fn frame(
+    hub: &Hub,
+    viewer: &Viewer,
+    section: Section,
+    refused: &Refused,
+) -> Result<Shell, Error> {
     let shell = Shell::of(hub, viewer, section).await?;
-    if told.why.is_none() {
+    if !refused.is_any() {
         return Ok(shell);
     }
     let refused_at = viewer.browser.form_page.clone();
