@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use futures_util::stream::unfold;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use tandem_api::events::EventView;
 use tandem_hub::Hub;
@@ -58,14 +58,6 @@ struct Open {
     checked: Instant,
 }
 
-/// An event as the page gets it.
-#[derive(Serialize)]
-struct ShownEvent<'e> {
-    #[serde(flatten)]
-    event: &'e EventView,
-    sentence: String,
-}
-
 enum Next {
     Greet(String, Open),
     Follow(Open),
@@ -112,8 +104,11 @@ impl Open {
         let titles = titles.unwrap_or_default();
         let entry = |view: &EventView| {
             let data: Map<String, Value> = serde_json::from_str(view.data.get()).unwrap_or_default();
-            let told = ShownEvent { event: view, sentence: sentence(view, &data, &titles) };
-            format!("id: {}\nevent: log\ndata: {}\n\n", view.id, json(&told))
+            // The event writes itself as text, so the sentence is added to its text.
+            let whole = json(view);
+            let fields = whole.strip_suffix('}').unwrap_or(&whole);
+            let said = json(&sentence(view, &data, &titles));
+            format!("id: {}\nevent: log\ndata: {fields},\"sentence\":{said}}}\n\n", view.id)
         };
         views.iter().map(entry).collect()
     }
