@@ -8,8 +8,9 @@ use tandem_core::text::Alias;
 use tandem_core::{AgentId, ConnectionId, Timestamp};
 use utoipa::ToSchema;
 
+use crate::fence::Fence;
 use crate::text::{PeerName, PeerText};
-use crate::{fence_fields, nullable, words};
+use crate::{nullable, words};
 
 pub use given::{CardKey, CardKeys, OriginList, RemoteAuth, is_own_header};
 
@@ -78,7 +79,7 @@ pub struct PatchRemote {
 }
 
 /// Why and since when the tasks of a remote wait.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 pub struct PauseView {
     /// `owner` (you said so), `origin` (the card names an origin that you have not allowed), `key` (it is no longer signed with
     /// the key that was remembered), `signature` (no signature can be verified) or `card` (it cannot be used).
@@ -99,7 +100,7 @@ impl From<Pause> for PauseView {
 }
 
 /// An agent elsewhere to which you send tasks.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct RemoteView {
     /// Its agent id here: the target of its tasks.
@@ -203,7 +204,7 @@ impl RemoteView {
 }
 
 /// A remote that was removed.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedRemote {
     /// Always true.
@@ -220,27 +221,3 @@ pub struct PushTaken {
     /// Always true.
     pub received: bool,
 }
-
-fence_fields!(PauseView { reason, detail, since });
-fence_fields!(RemoteView {
-    agent_id,
-    connection_id,
-    name,
-    description,
-    alias,
-    card_url,
-    url,
-    binding,
-    auth_type,
-    allow_origins,
-    signature,
-    card_version,
-    card_read_at,
-    on_unclear,
-    paused,
-    waiting_tasks,
-    failing_since,
-    last_error,
-    created_at
-});
-fence_fields!(DeletedRemote { deleted, agent_id });

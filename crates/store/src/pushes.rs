@@ -106,7 +106,7 @@ pub(crate) fn note_steps(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
 
 /// Whether anybody wants anything pushed.
 pub fn is_any(tx: &mut Tx<'_>) -> Result<bool, Error> {
-    Ok(tx.optional("select 1 from push_configs limit 1", &[])?.is_some())
+    Ok(tx.find::<i64>("select 1 from push_configs limit 1", &[])?.is_some())
 }
 
 /// A config that is due.
@@ -185,7 +185,7 @@ pub fn free(tx: &mut Tx<'_>, holder: &str, now: Timestamp) -> Result<(), Error> 
 pub fn is_held(tx: &mut Tx<'_>, task: &TaskId, id: &str, holder: &str) -> Result<bool, Error> {
     let sql =
         "select 1 from push_configs where task_id = ?1 and id = ?2 and lease_holder = ?3 and lease_until > 0";
-    Ok(tx.optional(sql, &[task.into(), id.into(), holder.into()])?.is_some())
+    Ok(tx.find::<i64>(sql, &[task.into(), id.into(), holder.into()])?.is_some())
 }
 
 /// How far a config has come, and when to go on.

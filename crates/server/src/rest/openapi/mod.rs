@@ -26,7 +26,7 @@ names them in `Tandem-Warning`; with `Tandem-Strict: 1` or `?strict=1` they are 
 fields may be added: ignore those that you do not know.";
 
 /// The topics: the noun of the operation ids, the tag that readers see, and what it is about.
-const TOPICS: [(&str, &str, &str); 17] = [
+const TOPICS: [(&str, &str, &str); 18] = [
     ("agents", "agents", "Registration, your profile, your key, and the directory."),
     ("connections", "connections", "Pairing by code, and your connections."),
     ("blocks", "blocks", "Agents that you keep away."),
