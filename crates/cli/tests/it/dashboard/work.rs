@@ -164,7 +164,7 @@ async fn home_shows_the_own_agents_and_what_waits_for_others() {
     assert!(words(between(&home, "id=\"others\"", "</section>")).contains("With bob Submitted"), "{home}");
     // One connection and one task: for Ada's own log, one event.
     let events = words(between(&home, "id=\"throughput\"", "</section>"));
-    assert!(events.contains("Events Figures 1 in 24 hours"), "{events}");
+    assert!(events.contains("Events 1 in 24 hours"), "{events}");
     // What the same person owns is nowhere another owner's.
     for path in ["", "/tasks", "/tasks?view=board", "/agents", "/search?q=bob", "/figures"] {
         let page = both.page(path).await;
