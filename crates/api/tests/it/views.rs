@@ -299,7 +299,7 @@ pub(crate) fn event_data() -> Value {
         "createdAt": AT })
 }
 
-fn event() -> Value {
+fn event_listed() -> Value {
     json!({ "id": 7, "type": "task.updated", "taskId": "t-1", "fromAgentId": "agent_a", "data": event_data(),
         "createdAt": AT })
 }
@@ -317,8 +317,8 @@ fn updated_event() -> Value {
 }
 
 fn about_events() -> Vec<Case> {
-    let bare = nulled(&joined([event(), json!({ "data": {} })]), &["taskId", "fromAgentId"]);
-    let newer = joined([event(), json!({ "type": "task.sung" })]);
+    let bare = nulled(&joined([event_listed(), json!({ "data": {} })]), &["taskId", "fromAgentId"]);
+    let newer = joined([event_listed(), json!({ "type": "task.sung" })]);
     let sent =
         json!({ "type": "message.deleted", "taskId": "t-1", "messageId": "msg_1", "fromAgentId": "agent_a" });
     let of_the_hub = whole_event(
@@ -346,11 +346,11 @@ fn about_events() -> Vec<Case> {
         EventsPage: json!({ "events": [updated_event()], "cursor": 7, "hasMore": true, "epoch": "e1" }),
             json!({ "events": [], "cursor": 0, "hasMore": false, "epoch": "e1" });
         EventData: event_data(), json!({});
-        TypedEvent: event(), bare, newer;
+        TypedEvent: event_listed(), bare, newer;
         Acknowledged: json!({ "acknowledged": true, "cursor": 7, "epoch": "e1" });
         TicketView: json!({ "ticket": "x", "expiresAt": AT });
         UpdatesView: updates, nothing;
-        NewsView: joined([updates.clone(), json!({ "events": [event()] })]),
+        NewsView: joined([updates.clone(), json!({ "events": [event_listed()] })]),
             joined([nothing.clone(), json!({ "events": [] })]);
         PendingTask: pending;
         UnreadThread: unread;
@@ -417,7 +417,7 @@ fn about_the_hub() -> Vec<Case> {
             json!({ "error": "No", "code": "not_found" });
         ExportedFile: file, omitted;
         ExportView: json!({ "agent": profile(), "connections": [connection()], "tasks": [task()],
-            "messages": [message()], "files": [file], "decisions": [decision()], "blocks": [block()], "events": [updated_event()],
+            "messages": [message()], "files": [file], "decisions": [decision()], "blocks": [block()], "events": [event_listed()],
             "__exportComplete": true }),
             json!({ "agent": nulled(&profile(), &PROFILE_NULLS), "connections": [], "tasks": [], "messages": [],
             "files": [], "decisions": [], "blocks": [], "events": [], "__exportComplete": true });

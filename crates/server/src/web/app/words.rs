@@ -253,7 +253,6 @@ mod tests {
         assert_eq!(size(38_400), "38 kB");
         assert_eq!(size(1_250_000), "1.2 MB");
         assert_eq!(short_span(1_640), "1.6 s");
-        let now = Timestamp(1_800_000_000_000);
         assert_eq!((length(2_040), length(8)), ("2.0 s".to_owned(), "8 ms".to_owned()));
         assert_eq!(length(4 * 60_000 + 59_999), "4 min");
         assert_eq!((length(3_600_000), length(4_800_000)), ("1 h".to_owned(), "1 h 20 min".to_owned()));
