@@ -5,7 +5,6 @@ use std::process::Command;
 
 use rstest::rstest;
 
-use crate::foreign::installed;
 use crate::harness::{Db, Place};
 use crate::serve::{Process, command};
 
@@ -26,7 +25,6 @@ pub fn run(script: &str, hub: &Process, place: &Place) -> String {
         .args(["-euo", "pipefail", "-c", script])
         .current_dir(&place.folder)
         .env("HUB", format!("http://{}", hub.client.address))
-        .env("PYTHON", installed().join("venv/bin/python"))
         .output()
         .unwrap();
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();

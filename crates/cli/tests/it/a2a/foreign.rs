@@ -208,7 +208,9 @@ async fn an_sdk_has_its_tasks_pushed(
 fn the_first_task_of_the_documentation_is_answered() {
     let place = Place::new(Db::Sqlite);
     let hub = Process::start(command(&place));
-    assert_eq!(run(&commands("docs/a2a.md"), &hub, &place), "July.\n");
+    let python = installed().join("venv/bin/python");
+    let script = format!("PYTHON='{}'\n{}", python.display(), commands("docs/a2a.md"));
+    assert_eq!(run(&script, &hub, &place), "July.\n");
 }
 
 #[rstest]
