@@ -93,7 +93,7 @@ async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     let measured = Duration::from_secs_f64(arguments.seconds);
     let span = Span { warm_up: Duration::from_millis(500), measured };
     let plan = arguments.place.plan(span, AGENTS, Vec::new())?;
-    let mut progress = Progress::new(9);
+    let mut progress = Progress::new(10);
     let (hub, folder, server) = filled_hub(&plan, &mut progress).await?;
     let _working = worker::start(&server, AGENTS / 2).await?;
     let mut servers = Servers { all: vec![server], _running: Vec::new() };

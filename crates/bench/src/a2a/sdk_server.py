@@ -43,6 +43,8 @@ async def store_in(where):
 async def main():
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    # Who connects before the server serves waits.
+    listener.listen(2048)
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     card = AgentCard(
         name="bench",
