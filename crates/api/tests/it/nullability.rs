@@ -105,6 +105,9 @@ fn a_request_field_takes_null_where_null_means_something() {
         "PatchAgent.webhookUrl",
         "PatchConnection.alias",
         "PatchConnection.approval",
+        "PatchRemote.alias",
+        "PatchRemote.auth",
+        "PatchRemote.keys",
         "PatchTask.description",
         "PatchTask.sessionKey"
     ]);

@@ -20,7 +20,7 @@ use tandem_api::networks::{
     RemovedMember,
 };
 use tandem_api::parts::{ArtifactHeader, ArtifactView, Extras};
-use tandem_api::remotes::{DeletedRemote, PauseView, RemoteView};
+use tandem_api::remotes::{DeletedRemote, PauseView, PushTaken, RemoteView};
 use tandem_api::system::{Health, Ready};
 use tandem_api::tasks::{
     AcknowledgedView, DeletedTask, Delivery, ReadView, RepliedView, TaskLogView, TaskView, ThreadView,
@@ -147,8 +147,9 @@ fn remote() -> Value {
     json!({ "agentId": "agent_r", "connectionId": "conn_r", "name": "Far", "description": "Elsewhere", "alias": "far",
         "cardUrl": "https://a.example/card", "url": "https://a.example/a2a", "binding": "HTTP+JSON",
         "authType": "apiKey", "allowOrigins": ["https://b.example"], "signature": "verified", "cardVersion": "1",
-        "cardReadAt": AT, "onUnclear": "retry", "waitingTasks": 3, "failingSince": AT, "lastError": "no answer",
-        "paused": { "reason": "origin", "detail": "https://c.example", "since": AT }, "createdAt": AT })
+        "cardReadAt": AT, "onUnclear": "retry",
+        "paused": { "reason": "origin", "detail": "https://c.example", "since": AT }, "waitingTasks": 3,
+        "failingSince": AT, "lastError": "no answer", "createdAt": AT })
 }
 
 fn tree_task() -> Value {
@@ -183,6 +184,7 @@ fn about_tasks() -> Vec<Case> {
             "failingSince", "lastError"]);
         PauseView: remote()["paused"], nulled(&remote()["paused"], &["detail"]);
         DeletedRemote: json!({ "deleted": true, "agentId": "agent_r" });
+        PushTaken: json!({ "received": true });
         ArtifactView: message()["artifact"], json!({ "artifactId": "x", "name": null, "description": null,
             "append": false, "lastChunk": true });
         Extras: json!({ "metadata": { "z": 1 }, "referenceTaskIds": ["t-9"], "acceptedOutputModes": ["text/plain"],
