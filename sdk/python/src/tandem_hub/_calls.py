@@ -112,19 +112,19 @@ class Calls:
         """End a guest."""
         return cast("DeletedGuest", await self._http.json("DELETE", f"/a2a/guests/{quoted(agent_id)}"))
 
-    async def a2a_list_remotes(self) -> Page[RemoteView]:
+    async def remotes_list(self) -> Page[RemoteView]:
         """List your agents elsewhere, oldest first."""
         return cast("Page[RemoteView]", await self._http.page("GET", "/a2a/remotes"))
 
-    async def a2a_create_remote(self, body: CreateRemote, *, idempotency_key: str | None = None) -> RemoteView:
+    async def remotes_create(self, body: CreateRemote, *, idempotency_key: str | None = None) -> RemoteView:
         """Add an agent elsewhere: it becomes an agent here, connected to you alone, to which you send tasks as to any other."""
         return cast("RemoteView", await self._http.json("POST", "/a2a/remotes", body=body, idempotency_key=idempotency_key))
 
-    async def a2a_delete_remote(self, agent_id: str) -> DeletedRemote:
+    async def remotes_delete(self, agent_id: str) -> DeletedRemote:
         """Remove an agent elsewhere."""
         return cast("DeletedRemote", await self._http.json("DELETE", f"/a2a/remotes/{quoted(agent_id)}"))
 
-    async def a2a_change_remote(self, agent_id: str, body: PatchRemote) -> RemoteView:
+    async def remotes_change(self, agent_id: str, body: PatchRemote) -> RemoteView:
         """Change an agent elsewhere."""
         return cast("RemoteView", await self._http.json("PATCH", f"/a2a/remotes/{quoted(agent_id)}", body=body))
 

@@ -194,7 +194,7 @@ class TooManyGuests(Refused):
 
 
 class TooManyRemotes(Refused):
-    """`too_many_remotes`, usually with status 429."""
+    """`too_many_remotes`: 100 agents elsewhere."""
 
 
 class NetworkFull(Refused):

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 A2aAccess = Literal["connected", "public", "off"]
+A2aBinding = Literal["JSONRPC", "HTTP+JSON"]
 Approval = Literal["pending", "approved", "rejected"]
 ApprovalRule = Literal["auto", "require"]
+CardSignature = Literal["unsigned", "verified"]
 ContentType = Literal["text", "json", "file", "encrypted"]
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 EventType = Literal["task.created", "task.approval_required", "task.updated", "task.reassigned", "task.stalled", "message.created", "message.deleted", "message.read", "message.acknowledged", "message.no_ack", "file.deleted", "agent.connected", "agent.disconnected", "broadcast.created"]
@@ -19,14 +21,17 @@ InboxKind = Literal["task", "approval", "messages", "broadcast"]
 MessageKind = Literal["message", "reply", "artifact", "system", "broadcast"]
 NetworkRole = Literal["owner", "member"]
 OnStall = Literal["notify", "expire", "retry"]
+OnUnclear = Literal["retry", "fail"]
+PauseReason = Literal["owner", "origin", "key", "signature", "card"]
 Priority = Literal["high", "normal", "low"]
-Reach = Literal["channel", "runner", "hook", "socket", "stream", "webhook", "polling", "away", "never"]
+Reach = Literal["channel", "runner", "hook", "socket", "stream", "webhook", "a2a", "polling", "away", "never"]
+RemoteAuthType = Literal["bearer", "basic", "apiKey"]
 ReplyOutcome = Literal["completed", "failed", "cancelled"]
 Rung = Literal["channel", "runner", "hook", "longPoll", "pull"]
 SecretFormat = Literal["whsec", "raw"]
 Status = Literal["draft", "submitted", "working", "input-required", "auth-required", "completed", "failed", "rejected", "cancelled", "expired"]
 WebhookEventType = Literal["task.created", "task.approval_required", "task.updated", "task.reassigned", "task.stalled", "message.created", "message.deleted", "message.read", "message.acknowledged", "message.no_ack", "file.deleted", "agent.connected", "agent.disconnected", "broadcast.created", "ping"]
-ErrorCode = Literal["validation", "invalid_transition", "unauthorized", "no_credits", "suspended", "admin_only", "not_connected", "not_auto_accept", "blocked", "role_not_allowed", "review_required", "owner_only", "not_sender", "foreign_host", "foreign_origin", "foreign_session", "guest_only", "not_found", "method_not_allowed", "not_acceptable", "timeout", "conflict", "task_terminal", "approval_pending", "task_draft", "task_live", "invalid_state", "task_encrypted", "message_budget", "owner_stays", "already_member", "signature_replayed", "id_taken", "alias_taken", "key_taken", "already_connected", "no_webhook", "idempotency_conflict", "too_large", "file_quota", "unsupported_media_type", "no_such_range", "upgrade_required", "rate_limited", "too_many_open_tasks", "too_many_codes", "too_many_guests", "network_full", "too_many_streams", "too_many_sessions", "internal", "unavailable", "storage_full"]
+ErrorCode = Literal["validation", "invalid_transition", "unauthorized", "no_credits", "suspended", "admin_only", "not_connected", "not_auto_accept", "blocked", "role_not_allowed", "review_required", "owner_only", "not_sender", "foreign_host", "foreign_origin", "foreign_session", "guest_only", "not_found", "method_not_allowed", "not_acceptable", "timeout", "conflict", "task_terminal", "approval_pending", "task_draft", "task_live", "invalid_state", "task_encrypted", "message_budget", "owner_stays", "already_member", "signature_replayed", "id_taken", "alias_taken", "key_taken", "already_connected", "no_webhook", "idempotency_conflict", "too_large", "file_quota", "unsupported_media_type", "no_such_range", "upgrade_required", "rate_limited", "too_many_open_tasks", "too_many_codes", "too_many_guests", "too_many_remotes", "network_full", "too_many_streams", "too_many_sessions", "internal", "unavailable", "storage_full"]
 
 class AckCursor(TypedDict):
     """The cursor to acknowledge."""
@@ -194,6 +199,15 @@ class BroadcastView(TypedDict):
     recipients: int
     createdAt: str
 
+class CardKey(TypedDict):
+    """A public key that signs cards: an elliptic curve key P-256, as a JWK. Other fields are ignored."""
+
+    kty: str
+    crv: str
+    x: str
+    y: str
+    kid: NotRequired[str]
+
 class Challenge(TypedDict):
     """A challenge to solve before registration."""
 
@@ -241,6 +255,16 @@ class CreateNetwork(TypedDict):
 
     name: str
     description: NotRequired[str]
+
+class CreateRemote(TypedDict):
+    """A new remote."""
+
+    cardUrl: str
+    auth: NotRequired[RemoteAuth]
+    alias: NotRequired[str]
+    allowOrigins: NotRequired[list[str]]
+    keys: NotRequired[list[CardKey]]
+    onUnclear: NotRequired[OnUnclear]
 
 class CreateTask(TypedDict):
     """Input of a new task."""
@@ -297,6 +321,12 @@ class DeletedNetwork(TypedDict):
     """A network that was deleted."""
 
     deleted: bool
+
+class DeletedRemote(TypedDict):
+    """A remote that was removed."""
+
+    deleted: bool
+    agentId: str
 
 class DeletedTask(TypedDict):
     """A task that was deleted."""
@@ -772,6 +802,17 @@ class PatchConnection(TypedDict):
     alias: NotRequired[str | None]
     approval: NotRequired[ApprovalRule | None]
 
+class PatchRemote(TypedDict):
+    """Changes to a remote. Omitted fields stay unchanged. A change of any but `alias` and `onUnclear` reads its card again."""
+
+    cardUrl: NotRequired[str]
+    auth: NotRequired[RemoteAuth | None]
+    alias: NotRequired[str | None]
+    allowOrigins: NotRequired[list[str]]
+    keys: NotRequired[list[CardKey] | None]
+    onUnclear: NotRequired[OnUnclear]
+    paused: NotRequired[bool]
+
 class PatchTask(TypedDict):
     """Changes to a task. Omitted fields stay unchanged."""
 
@@ -784,6 +825,13 @@ class PatchTask(TypedDict):
     descriptionKeys: NotRequired[dict[str, str]]
     senderSignature: NotRequired[str]
     maxMessages: NotRequired[int]
+
+class PauseView(TypedDict):
+    """Why and since when the tasks of a remote wait."""
+
+    reason: PauseReason
+    detail: str | None
+    since: str
 
 class PendingTask(TypedDict):
     """A submitted task."""
@@ -868,6 +916,36 @@ class Registered(Profile):
     """A new agent with its API key."""
 
     apiKey: str | None
+
+class RemoteAuth(TypedDict):
+    """What the hub authenticates itself with to an agent elsewhere. It is never shown again."""
+
+    type: RemoteAuthType
+    value: str
+    header: NotRequired[str]
+
+class RemoteView(TypedDict):
+    """An agent elsewhere to which you send tasks."""
+
+    agentId: str
+    connectionId: str | None
+    name: str
+    description: str | None
+    alias: str | None
+    cardUrl: str
+    url: str
+    binding: A2aBinding
+    authType: RemoteAuthType | None
+    allowOrigins: list[str]
+    signature: CardSignature
+    cardVersion: str
+    cardReadAt: str
+    onUnclear: OnUnclear
+    paused: PauseView | None
+    waitingTasks: int
+    failingSince: str | None
+    lastError: str | None
+    createdAt: str
 
 class RemovedMember(TypedDict):
     """A member that was removed."""

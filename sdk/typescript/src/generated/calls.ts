@@ -13,13 +13,13 @@ export interface Calls {
   /** End a guest. */
   a2aDelete(agentId: string, options?: CallOptions): Promise<Schemas["DeletedGuest"]>;
   /** List your agents elsewhere, oldest first. */
-  a2aListRemotes(options?: CallOptions): Promise<Page<Schemas["RemoteView"]>>;
+  remotesList(options?: CallOptions): Promise<Page<Schemas["RemoteView"]>>;
   /** Add an agent elsewhere: it becomes an agent here, connected to you alone, to which you send tasks as to any other. */
-  a2aCreateRemote(body: Schemas["CreateRemote"], options?: CallOptions): Promise<Schemas["RemoteView"]>;
+  remotesCreate(body: Schemas["CreateRemote"], options?: CallOptions): Promise<Schemas["RemoteView"]>;
   /** Remove an agent elsewhere. */
-  a2aDeleteRemote(agentId: string, options?: CallOptions): Promise<Schemas["DeletedRemote"]>;
+  remotesDelete(agentId: string, options?: CallOptions): Promise<Schemas["DeletedRemote"]>;
   /** Change an agent elsewhere. */
-  a2aChangeRemote(agentId: string, body?: Schemas["PatchRemote"], options?: CallOptions): Promise<Schemas["RemoteView"]>;
+  remotesChange(agentId: string, body?: Schemas["PatchRemote"], options?: CallOptions): Promise<Schemas["RemoteView"]>;
   /** List all agents, newest first. */
   adminAgents(query?: NonNullable<operations["admin_agents"]["parameters"]["query"]>, options?: CallOptions): Promise<Page<Schemas["AdminAgent"]>>;
   /** Change an agent: whether it costs credits, its balance, whether it is suspended. */
@@ -189,10 +189,10 @@ export const OPERATIONS = {
   a2aList: ["GET", "/a2a/guests", "", "list"],
   a2aCreate: ["POST", "/a2a/guests", "b", "json"],
   a2aDelete: ["DELETE", "/a2a/guests/{agentId}", "1", "json"],
-  a2aListRemotes: ["GET", "/a2a/remotes", "", "list"],
-  a2aCreateRemote: ["POST", "/a2a/remotes", "b", "json"],
-  a2aDeleteRemote: ["DELETE", "/a2a/remotes/{agentId}", "1", "json"],
-  a2aChangeRemote: ["PATCH", "/a2a/remotes/{agentId}", "1b", "json"],
+  remotesList: ["GET", "/a2a/remotes", "", "list"],
+  remotesCreate: ["POST", "/a2a/remotes", "b", "json"],
+  remotesDelete: ["DELETE", "/a2a/remotes/{agentId}", "1", "json"],
+  remotesChange: ["PATCH", "/a2a/remotes/{agentId}", "1b", "json"],
   adminAgents: ["GET", "/admin/agents", "q", "list"],
   adminChangeAgent: ["PATCH", "/admin/agents/{id}", "1b", "json"],
   adminDeliveries: ["GET", "/admin/deliveries", "q", "list"],

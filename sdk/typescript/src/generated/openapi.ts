@@ -42,6 +42,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/a2a/remotes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your agents elsewhere, oldest first. */
+        get: operations["remotes_list"];
+        put?: never;
+        /**
+         * Add an agent elsewhere: it becomes an agent here, connected to you alone, to which you send tasks as to any other.
+         * @description The hub reads its card, and calls it by A2A 1.0. It never follows a redirect, and calls public addresses only. What `auth`
+         *     says is never shown again. You can have 100 of them.
+         */
+        post: operations["remotes_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/remotes/{agentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove an agent elsewhere.
+         * @description Everything that belongs to it goes, as with any account: its tasks, messages and files. Its tasks are not cancelled on the
+         *     other side; cancel them first.
+         */
+        delete: operations["remotes_delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an agent elsewhere.
+         * @description This is also the way on when its tasks wait: allow the origin that its card names, or accept the key that signs it now with
+         *     `keys: null`. The card is read again, and the change is refused if it still cannot be used.
+         */
+        patch: operations["remotes_change"];
+        trace?: never;
+    };
     "/admin/agents": {
         parameters: {
             query?: never;
@@ -1545,6 +1593,11 @@ export interface components {
          * @enum {string}
          */
         A2aAccess: "connected" | "public" | "off";
+        /**
+         * @description How an agent elsewhere is called.
+         * @enum {string}
+         */
+        A2aBinding: "JSONRPC" | "HTTP+JSON";
         /** @description The cursor to acknowledge. */
         AckCursor: {
             /**
@@ -1627,7 +1680,7 @@ export interface components {
              */
             lastSeenAt?: string | null;
             /**
-             * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
+             * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `a2a`, `polling`,
              *     `away` or `never`.
              */
             reach: components["schemas"]["Reach"];
@@ -1881,6 +1934,30 @@ export interface components {
              */
             createdAt: string;
         };
+        /** @description A public key that signs cards: an elliptic curve key P-256, as a JWK. Other fields are ignored. */
+        CardKey: {
+            /**
+             * @description `EC`.
+             * @example EC
+             */
+            kty: string;
+            /**
+             * @description `P-256`.
+             * @example P-256
+             */
+            crv: string;
+            /** @description The first coordinate, in base64url. */
+            x: string;
+            /** @description The second coordinate, in base64url. */
+            y: string;
+            /** @description Its name. */
+            kid?: string;
+        };
+        /**
+         * @description Whether the card of an agent elsewhere is signed.
+         * @enum {string}
+         */
+        CardSignature: "unsigned" | "verified";
         /** @description A challenge to solve before registration. */
         Challenge: {
             /** @description The text of the challenge. It is valid for one registration within ten minutes. */
@@ -1926,7 +2003,7 @@ export interface components {
             lastSeenAt?: string | null;
             /**
              * @description How the other agent can be reached: `channel` (a bridge starts a turn), `runner` (a worker is started),
-             *     `hook` (at its next turn), `socket`, `stream`, `webhook`, `polling` (when it asks), `away` or
+             *     `hook` (at its next turn), `socket`, `stream`, `webhook`, `a2a` (the hub calls it), `polling` (when it asks), `away` or
              *     `never`.
              */
             reach: components["schemas"]["Reach"];
@@ -1981,6 +2058,27 @@ export interface components {
             name: string;
             /** @description Purpose of the network. */
             description?: string;
+        };
+        /** @description A new remote. */
+        CreateRemote: {
+            /**
+             * @description The address of its card.
+             * @example https://agents.example.com/.well-known/agent-card.json
+             */
+            cardUrl: string;
+            /** @description What the hub authenticates itself with. */
+            auth?: components["schemas"]["RemoteAuth"];
+            /** @description Your alias for it. */
+            alias?: string;
+            /** @description Origins that it may be called at, beside that of its card: at most 20. */
+            allowOrigins?: string[];
+            /** @description The keys that sign its card: at most 20. Without any, the key that signs it now is remembered. */
+            keys?: components["schemas"]["CardKey"][];
+            /**
+             * @description What becomes of a task when nobody knows whether it has arrived: `retry` (default) sends it again with the same ids,
+             *     `fail` fails it.
+             */
+            onUnclear?: components["schemas"]["OnUnclear"];
         };
         /** @description Input of a new task. */
         CreateTask: {
@@ -2105,6 +2203,13 @@ export interface components {
         DeletedNetwork: {
             /** @description Always true. */
             deleted: boolean;
+        };
+        /** @description A remote that was removed. */
+        DeletedRemote: {
+            /** @description Always true. */
+            deleted: boolean;
+            /** @description Its agent id. */
+            agentId: string;
         };
         /** @description A task that was deleted. */
         DeletedTask: {
@@ -2254,7 +2359,7 @@ export interface components {
              */
             lastSeenAt?: string | null;
             /**
-             * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
+             * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `a2a`, `polling`,
              *     `away` or `never`.
              */
             reach: components["schemas"]["Reach"];
@@ -2534,6 +2639,11 @@ export interface components {
          * @enum {string}
          */
         OnStall: "notify" | "expire" | "retry";
+        /**
+         * @description What becomes of a task when nobody knows whether it has arrived.
+         * @enum {string}
+         */
+        OnUnclear: "retry" | "fail";
         /** @description Statistics of the hub. */
         Overview: {
             /** @description The running version. */
@@ -2680,6 +2790,22 @@ export interface components {
             alias?: string | null;
             approval?: components["schemas"]["ApprovalRule"] | null;
         };
+        /** @description Changes to a remote. Omitted fields stay unchanged. A change of any but `alias` and `onUnclear` reads its card again. */
+        PatchRemote: {
+            /** @description The address of its card. */
+            cardUrl?: string;
+            auth?: components["schemas"]["RemoteAuth"] | null;
+            /** @description Your alias for it; null clears it. */
+            alias?: string | null;
+            /** @description Origins that it may be called at, beside that of its card: at most 20. */
+            allowOrigins?: string[];
+            /** @description The keys that sign its card; null remembers the key that signs it now. */
+            keys?: components["schemas"]["CardKey"][] | null;
+            /** @description `retry` or `fail`. */
+            onUnclear?: components["schemas"]["OnUnclear"];
+            /** @description True has its tasks wait, false lets them go on. */
+            paused?: boolean;
+        };
         /** @description Changes to a task. Omitted fields stay unchanged. */
         PatchTask: {
             /** @description The new status: one of `nextStatuses`. */
@@ -2705,6 +2831,26 @@ export interface components {
              * @description A new message budget; initiator only.
              */
             maxMessages?: number;
+        };
+        /**
+         * @description Why the tasks of an agent elsewhere wait.
+         * @enum {string}
+         */
+        PauseReason: "owner" | "origin" | "key" | "signature" | "card";
+        /** @description Why and since when the tasks of a remote wait. */
+        PauseView: {
+            /**
+             * @description `owner` (you said so), `origin` (the card names an origin that you have not allowed), `key` (it is no longer signed with
+             *     the key that was remembered), `signature` (no signature can be verified) or `card` (it cannot be used).
+             */
+            reason: components["schemas"]["PauseReason"];
+            /** @description More about it: the origin, or what is wrong. */
+            detail?: string | null;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string;
         };
         /** @description A submitted task. */
         PendingTask: {
@@ -2784,7 +2930,7 @@ export interface components {
              */
             lastSeenAt?: string | null;
             /**
-             * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
+             * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `a2a`, `polling`,
              *     `away` or `never`.
              */
             reach: components["schemas"]["Reach"];
@@ -2798,7 +2944,7 @@ export interface components {
          * @description How the hub can reach an agent at present, the best way first.
          * @enum {string}
          */
-        Reach: "channel" | "runner" | "hook" | "socket" | "stream" | "webhook" | "polling" | "away" | "never";
+        Reach: "channel" | "runner" | "hook" | "socket" | "stream" | "webhook" | "a2a" | "polling" | "away" | "never";
         /** @description How you can be reached. */
         ReachView: {
             /** @description The best way at present, as your connections see it. */
@@ -2885,6 +3031,71 @@ export interface components {
              * @example tdm_0f1e…
              */
             apiKey?: string | null;
+        };
+        /** @description What the hub authenticates itself with to an agent elsewhere. It is never shown again. */
+        RemoteAuth: {
+            /** @description `bearer` and `basic`: the `Authorization` header. `apiKey`: a header of its own. */
+            type: components["schemas"]["RemoteAuthType"];
+            /** @description The token, `user:password`, or the key. */
+            value: string;
+            /** @description The header of an API key. Default: the one that the card names, else `X-API-Key`. */
+            header?: string;
+        };
+        /**
+         * @description How the hub authenticates itself to an agent elsewhere.
+         * @enum {string}
+         */
+        RemoteAuthType: "bearer" | "basic" | "apiKey";
+        /** @description An agent elsewhere to which you send tasks. */
+        RemoteView: {
+            /** @description Its agent id here: the target of its tasks. */
+            agentId: string;
+            /** @description Your connection to it; null if it was ended. */
+            connectionId?: string | null;
+            /** @description Its name, by its card. */
+            name: string;
+            /** @description What it does, by its card. */
+            description?: string | null;
+            /** @description Your alias for it. */
+            alias?: string | null;
+            /** @description The address of its card. */
+            cardUrl: string;
+            /** @description Where it is called. */
+            url: string;
+            /** @description `JSONRPC` or `HTTP+JSON`. */
+            binding: components["schemas"]["A2aBinding"];
+            authType?: components["schemas"]["RemoteAuthType"] | null;
+            /** @description Origins that it may be called at, beside that of its card. */
+            allowOrigins: string[];
+            /** @description Whether its card is signed: `unsigned` or `verified`. */
+            signature: components["schemas"]["CardSignature"];
+            /** @description The version of its card. */
+            cardVersion: string;
+            /**
+             * Format: date-time
+             * @description When its card was read last.
+             */
+            cardReadAt: string;
+            /** @description `retry` or `fail`. */
+            onUnclear: components["schemas"]["OnUnclear"];
+            paused?: components["schemas"]["PauseView"] | null;
+            /**
+             * Format: int64
+             * @description How many tasks have not been sent yet, up to 10,000.
+             */
+            waitingTasks: number;
+            /**
+             * Format: date-time
+             * @description Since when nothing has got through; null if the last request has.
+             */
+            failingSince?: string | null;
+            /** @description Why. */
+            lastError?: string | null;
+            /**
+             * Format: date-time
+             * @description When you made it.
+             */
+            createdAt: string;
         };
         /** @description A member that was removed. */
         RemovedMember: {
@@ -3417,7 +3628,7 @@ export interface components {
          * @description The machine-readable code of an error. Codes never change; a newer hub may know more.
          * @enum {string}
          */
-        ErrorCode: "validation" | "invalid_transition" | "unauthorized" | "no_credits" | "suspended" | "admin_only" | "not_connected" | "not_auto_accept" | "blocked" | "role_not_allowed" | "review_required" | "owner_only" | "not_sender" | "foreign_host" | "foreign_origin" | "foreign_session" | "guest_only" | "not_found" | "method_not_allowed" | "not_acceptable" | "timeout" | "conflict" | "task_terminal" | "approval_pending" | "task_draft" | "task_live" | "invalid_state" | "task_encrypted" | "message_budget" | "owner_stays" | "already_member" | "signature_replayed" | "id_taken" | "alias_taken" | "key_taken" | "already_connected" | "no_webhook" | "idempotency_conflict" | "too_large" | "file_quota" | "unsupported_media_type" | "no_such_range" | "upgrade_required" | "rate_limited" | "too_many_open_tasks" | "too_many_codes" | "too_many_guests" | "network_full" | "too_many_streams" | "too_many_sessions" | "internal" | "unavailable" | "storage_full";
+        ErrorCode: "validation" | "invalid_transition" | "unauthorized" | "no_credits" | "suspended" | "admin_only" | "not_connected" | "not_auto_accept" | "blocked" | "role_not_allowed" | "review_required" | "owner_only" | "not_sender" | "foreign_host" | "foreign_origin" | "foreign_session" | "guest_only" | "not_found" | "method_not_allowed" | "not_acceptable" | "timeout" | "conflict" | "task_terminal" | "approval_pending" | "task_draft" | "task_live" | "invalid_state" | "task_encrypted" | "message_budget" | "owner_stays" | "already_member" | "signature_replayed" | "id_taken" | "alias_taken" | "key_taken" | "already_connected" | "no_webhook" | "idempotency_conflict" | "too_large" | "file_quota" | "unsupported_media_type" | "no_such_range" | "upgrade_required" | "rate_limited" | "too_many_open_tasks" | "too_many_codes" | "too_many_guests" | "too_many_remotes" | "network_full" | "too_many_streams" | "too_many_sessions" | "internal" | "unavailable" | "storage_full";
         /** @description The fields of the event, without its number and time. */
         TaskCreatedEventData: {
             /** @constant */
@@ -4385,6 +4596,61 @@ export interface components {
         };
         /** @description `not_found`: it does not exist, or you may not see it */
         "404-not_found": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `alias_taken`: another of your connections has that alias
+         *
+         *     `idempotency_conflict`: that Idempotency-Key was used for a different request
+         */
+        "409-alias_taken-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `rate_limited`: too many requests; Retry-After says when to try again
+         *
+         *     `too_many_remotes`: 100 agents elsewhere
+         */
+        "429-rate_limited-too_many_remotes": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `conflict`: the task has changed since you read it (412 with If-Match)
+         *
+         *     `alias_taken`: another of your connections has that alias
+         */
+        "409-conflict-alias_taken": {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5429,6 +5695,297 @@ export interface operations {
             403: components["responses"]["403-suspended-foreign_origin-guest_only"];
             404: components["responses"]["404-not_found"];
             413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
+        };
+    };
+    remotes_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agentId": "agent_r",
+                     *         "connectionId": "conn_r",
+                     *         "name": "Far",
+                     *         "description": "Elsewhere",
+                     *         "alias": "far",
+                     *         "cardUrl": "https://a.example/card",
+                     *         "url": "https://a.example/a2a",
+                     *         "binding": "HTTP+JSON",
+                     *         "authType": "apiKey",
+                     *         "allowOrigins": [
+                     *           "https://b.example"
+                     *         ],
+                     *         "signature": "verified",
+                     *         "cardVersion": "1",
+                     *         "cardReadAt": "2026-01-02T03:04:05.678Z",
+                     *         "onUnclear": "retry",
+                     *         "paused": {
+                     *           "reason": "origin",
+                     *           "detail": "https://c.example",
+                     *           "since": "2026-01-02T03:04:05.678Z"
+                     *         },
+                     *         "waitingTasks": 3,
+                     *         "failingSince": "2026-01-02T03:04:05.678Z",
+                     *         "lastError": "no answer",
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["RemoteView"][];
+                };
+            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
+        };
+    };
+    remotes_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cardUrl": "https://a.example/card",
+                 *       "auth": {
+                 *         "type": "apiKey",
+                 *         "value": "secret",
+                 *         "header": "X-Far-Key"
+                 *       },
+                 *       "alias": "far",
+                 *       "allowOrigins": [
+                 *         "https://b.example"
+                 *       ],
+                 *       "keys": [
+                 *         {
+                 *           "kty": "EC",
+                 *           "crv": "P-256",
+                 *           "x": "eA",
+                 *           "y": "eQ",
+                 *           "kid": "k"
+                 *         }
+                 *       ],
+                 *       "onUnclear": "fail"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateRemote"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agentId": "agent_r",
+                     *       "connectionId": "conn_r",
+                     *       "name": "Far",
+                     *       "description": "Elsewhere",
+                     *       "alias": "far",
+                     *       "cardUrl": "https://a.example/card",
+                     *       "url": "https://a.example/a2a",
+                     *       "binding": "HTTP+JSON",
+                     *       "authType": "apiKey",
+                     *       "allowOrigins": [
+                     *         "https://b.example"
+                     *       ],
+                     *       "signature": "verified",
+                     *       "cardVersion": "1",
+                     *       "cardReadAt": "2026-01-02T03:04:05.678Z",
+                     *       "onUnclear": "retry",
+                     *       "paused": {
+                     *         "reason": "origin",
+                     *         "detail": "https://c.example",
+                     *         "since": "2026-01-02T03:04:05.678Z"
+                     *       },
+                     *       "waitingTasks": 3,
+                     *       "failingSince": "2026-01-02T03:04:05.678Z",
+                     *       "lastError": "no answer",
+                     *       "createdAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RemoteView"];
+                };
+            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-alias_taken-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited-too_many_remotes"];
+            default: components["responses"]["default"];
+        };
+    };
+    remotes_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "agentId": "agent_r"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedRemote"];
+                };
+            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
+        };
+    };
+    remotes_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cardUrl": "https://a.example/card",
+                 *       "auth": {
+                 *         "type": "apiKey",
+                 *         "value": "secret",
+                 *         "header": "X-Far-Key"
+                 *       },
+                 *       "alias": "far",
+                 *       "allowOrigins": [],
+                 *       "keys": [
+                 *         {
+                 *           "kty": "EC",
+                 *           "crv": "P-256",
+                 *           "x": "eA",
+                 *           "y": "eQ",
+                 *           "kid": "k"
+                 *         }
+                 *       ],
+                 *       "onUnclear": "retry",
+                 *       "paused": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchRemote"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agentId": "agent_r",
+                     *       "connectionId": "conn_r",
+                     *       "name": "Far",
+                     *       "description": "Elsewhere",
+                     *       "alias": "far",
+                     *       "cardUrl": "https://a.example/card",
+                     *       "url": "https://a.example/a2a",
+                     *       "binding": "HTTP+JSON",
+                     *       "authType": "apiKey",
+                     *       "allowOrigins": [
+                     *         "https://b.example"
+                     *       ],
+                     *       "signature": "verified",
+                     *       "cardVersion": "1",
+                     *       "cardReadAt": "2026-01-02T03:04:05.678Z",
+                     *       "onUnclear": "retry",
+                     *       "paused": {
+                     *         "reason": "origin",
+                     *         "detail": "https://c.example",
+                     *         "since": "2026-01-02T03:04:05.678Z"
+                     *       },
+                     *       "waitingTasks": 3,
+                     *       "failingSince": "2026-01-02T03:04:05.678Z",
+                     *       "lastError": "no answer",
+                     *       "createdAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RemoteView"];
+                };
+            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-alias_taken"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
             429: components["responses"]["429-rate_limited"];
             default: components["responses"]["default"];
         };

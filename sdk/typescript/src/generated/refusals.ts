@@ -189,6 +189,10 @@ export class TooManyCodes extends Refused {
 export class TooManyGuests extends Refused {
   declare readonly code: "too_many_guests";
 }
+/** 100 agents elsewhere */
+export class TooManyRemotes extends Refused {
+  declare readonly code: "too_many_remotes";
+}
 /** 1,000 members, 100 open invitations, or 100 networks per agent */
 export class NetworkFull extends Refused {
   declare readonly code: "network_full";
@@ -263,6 +267,7 @@ export const REFUSALS = {
   too_many_open_tasks: TooManyOpenTasks,
   too_many_codes: TooManyCodes,
   too_many_guests: TooManyGuests,
+  too_many_remotes: TooManyRemotes,
   network_full: NetworkFull,
   too_many_streams: TooManyStreams,
   too_many_sessions: TooManySessions,
