@@ -91,7 +91,7 @@ pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Err
 }
 
 pub fn profile(tx: &mut Tx<'_>, by: &AgentId) -> Result<Agent, Error> {
-    rows::find(tx, by)?.ok_or(Error::NotFound("agent"))
+    rows::find(tx, by)?.ok_or(Error::KeyEnded)
 }
 
 /// Changes to the caller's profile. `None` leaves a field unchanged; `Some(None)` clears it.

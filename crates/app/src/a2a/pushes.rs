@@ -366,8 +366,9 @@ fn log(
         replays: 0,
         task: Some(config.task.clone()),
     };
-    Ok(match before {
+    match before {
         Some(_) => deliveries::update_delivery(tx, &entry)?,
         None => deliveries::insert(tx, &entry)?,
-    })
+    }
+    Ok(())
 }

@@ -37,6 +37,9 @@ pub(super) enum Call {
 }
 
 /// A server that is measured.
+/// The id of a task, and the numbers of its pair.
+type KnownTask = (String, (usize, usize));
+
 #[derive(Debug, Clone)]
 pub(super) struct Server {
     pub(super) name: &'static str,
@@ -45,7 +48,7 @@ pub(super) struct Server {
     pub(super) agents: Arc<Vec<Agent>>,
     pub(super) numbers: Arc<AtomicU64>,
     /// Tasks to read, with their pairs.
-    known: Arc<Mutex<Vec<(String, (usize, usize))>>>,
+    known: Arc<Mutex<Vec<KnownTask>>>,
 }
 
 impl Server {

@@ -86,6 +86,9 @@ struct Operation<'a, T> {
     headers: Vec<(&'a str, String)>,
 }
 
+/// Address, headers and body of a request; a request that reads has none.
+type Asked<'a> = (String, Vec<(&'a str, String)>, Option<String>);
+
 impl Peer<'_> {
     /// Hands over a message.
     pub(super) async fn send(
@@ -140,10 +143,7 @@ impl Peer<'_> {
     }
 
     /// Address, headers and body of a request. Credentials go only to origins that the owner has seen.
-    fn ask<'a, T: Serialize>(
-        &'a self,
-        operation: &Operation<'a, T>,
-    ) -> Result<(String, Vec<(&'a str, String)>, Option<String>), Trouble> {
+    fn ask<'a, T: Serialize>(&'a self, operation: &Operation<'a, T>) -> Result<Asked<'a>, Trouble> {
         let interface = &self.remote.card.interface;
         let refuse = |why: &str| Err(Trouble::Refused(why.to_owned()));
         if !origin(&interface.url).is_some_and(|called| is_seen(&self.remote.terms, &called)) {

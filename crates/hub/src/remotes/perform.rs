@@ -50,7 +50,7 @@ impl<'a> Performer<'a> {
 
     pub(super) async fn perform(&self, work: Work) {
         let work = Arc::new(work);
-        if let Err(error) = self.try_perform(&work).await {
+        if let Err(error) = Box::pin(self.try_perform(&work)).await {
             // It is done again when its time is over.
             let task = work.row.task.as_str();
             tracing::warn!(%error, task, "could not record what became of a task for a remote agent");

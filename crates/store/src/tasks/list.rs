@@ -306,7 +306,7 @@ pub fn initiator_of(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<AgentId>, Err
 /// The oldest live tasks of an agent, without their contents. Drafts for it are not among them.
 pub fn oldest_live(tx: &mut Tx<'_>, by: &AgentId, limit: i64) -> Result<Vec<Task>, Error> {
     let mut query = Query::default();
-    query.push(&BRIEF);
+    query.push("select ").push(&BRIEF).push(" from (");
     let mut is_first = true;
     for role in [Role::Initiator, Role::Target] {
         for status in Status::ALL.into_iter().filter(|status| status.is_live()) {

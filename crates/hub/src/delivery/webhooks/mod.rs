@@ -103,7 +103,7 @@ async fn run_turns(with: &Dispatcher, turns: &mut JoinSet<()>) {
 async fn serve(with: Dispatcher, mut turn: Turn) {
     let served = match turn.of.clone() {
         ReceiverId::Webhook(agent) => serve_webhook(&with, &mut turn, &agent).await,
-        ReceiverId::Push { task, id, .. } => push::serve(&with, &mut turn, &task, &id).await,
+        ReceiverId::Push { task, id, .. } => Box::pin(push::serve(&with, &mut turn, &task, &id)).await,
     };
     match served {
         Ok(end) => turn.end = end,

@@ -111,7 +111,7 @@ pub(super) async fn serve(
         pushed: config.pushed,
         end: None,
     };
-    let steps = attempt_all(turn, steps_of(pushing)).await;
+    let steps = Box::pin(attempt_all(turn, steps_of(pushing))).await;
     let mut result = pushes::Turn {
         attempts: Vec::new(),
         pushed: config.pushed,
