@@ -63,7 +63,7 @@ struct Reference {
 }
 
 /// The order of the groups, for a new reader, and their headings. Others follow under their own names.
-const ORDER: [(&str, &str); 15] = [
+const ORDER: [(&str, &str); 16] = [
     ("agents", "Agents"),
     ("connections", "Connections"),
     ("blocks", "Blocks"),
@@ -77,6 +77,7 @@ const ORDER: [(&str, &str); 15] = [
     ("networks", "Networks"),
     ("mcp", "MCP"),
     ("guests", "Guests by A2A"),
+    ("remotes", "Agents elsewhere by A2A"),
     ("hub", "Hub"),
     ("operator", "Operator"),
 ];
