@@ -179,10 +179,9 @@ pub async fn open_with(
     let now = clock.now();
     let topology = Arc::new(Topology::new(config.bus_kind(), &database));
     let effects = CommitEffects::new(Arc::clone(&topology), Arc::clone(&files.removals));
-    let hook = effects.clone();
     let options =
         Options { writers: config.database_writers, readers: config.database_readers, ..Options::default() };
-    let store = open_store(database, options, hook, now).await?;
+    let store = open_store(database, options, effects.clone(), now).await?;
     data_folder::claim(&config, &store).await?;
     let db = Db::new(store, clock.clone(), ids);
     let cluster = Cluster::new(membership, Arc::clone(&topology), db.clone()).await?;
